@@ -1,0 +1,58 @@
+# Every verb a person or CI needs.  `make demo` and `make test` set up what they use.
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ASSETS := $(or $(KUBEBUILDER_ASSETS),$(CURDIR)/.cache/controlplane/bin)
+export KUBEBUILDER_ASSETS := $(ASSETS)
+
+.PHONY: help demo test test-quick check format golden requirements controlplane clean
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+demo: $(VENV)/.demo ## Run the main job: a simulated rack, one node failing, its work moved first
+	$(BIN)/python -m simulator demo
+
+test: $(VENV)/.train controlplane ## Set up and run every tier of tests; ends with a list of what was skipped
+	$(BIN)/python tests/run_tiers.py
+
+test-quick: $(VENV)/.dev ## Run the tests that need no outside program, in under a minute
+	$(BIN)/python -m pytest -q -m "not services and not cluster and not training and not browser and not scenario"
+
+check: $(VENV)/.dev ## Format, lint, types, import contracts, rules, manifests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache >/dev/null || $(BIN)/lint-imports --no-cache
+	$(BIN)/yamllint --strict .
+	promtool check rules alerts/*.rules.yml
+	amtool check-config alerts/alertmanager.example.yml
+
+format: $(VENV)/.dev ## Format and fix what can be fixed
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+golden: $(VENV)/.dev ## Write the golden files anew; read the diff before committing it
+	$(BIN)/python -m pytest -q -m "not training" -k golden --golden-update
+
+requirements: ## Pin and hash every requirement list (needs uv)
+	requirements/compile.sh
+
+controlplane: ## Build the real Kubernetes control plane once, from Go modules
+	@tests/controlplane/build.sh "$(ASSETS)"
+
+clean: ## Remove the virtual environment and caches, but not the control plane
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .demo
+
+# One virtual environment, three widths. A wider one satisfies a narrower one.
+$(VENV)/.bootstrap: requirements/bootstrap.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed, this is " + sys.version)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bootstrap.txt
+	@touch $@
+
+$(VENV)/.demo $(VENV)/.dev $(VENV)/.train: $(VENV)/.%: $(VENV)/.bootstrap requirements/%.txt pyproject.toml
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/$*.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@

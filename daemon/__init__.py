@@ -1,0 +1,6 @@
+"""What every long-running Forewarn process does alike.
+
+Strict settings files, secrets that live in files, one log format, stop and
+reload signals, and a bounded HTTP server.  It holds no word of the domain: it
+knows neither GPUs nor nodes, and nothing in it decides anything.
+"""

@@ -1,0 +1,94 @@
+"""The artefact contract: names, shapes and metadata of the one ONNX file.
+
+inputs   window [gpu, step, channel] float32, units of the schema, NaN missing,
+         counters as increments per step; state [gpu, k] float32, zeros at start
+outputs  node_probability [horizon], cause_probability [cause, horizon],
+         gpu_probability [gpu, horizon], score [gpu],
+         contribution [gpu, channel], state_out [gpu, k]
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+METADATA_KEY = "forewarn"
+INPUTS = ("window", "state")
+OUTPUTS = (
+    "node_probability",
+    "cause_probability",
+    "gpu_probability",
+    "score",
+    "contribution",
+    "state_out",
+)
+
+Provenance = Literal["bundled-simulated", "fleet", "node"]
+
+
+class ChannelUse(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One input channel; without a required one the artefact may not predict."""
+
+    name: str
+    unit: str
+    required: bool
+
+
+class Training(msgspec.Struct, frozen=True):
+    """What the artefact was trained on: wall-clock range (seconds), grid rows, episodes, seed."""
+
+    first_timestamp: float
+    last_timestamp: float
+    rows: int
+    episodes: int
+    seed: int
+
+
+class Evaluation(msgspec.Struct, frozen=True):
+    """What it was worth on data it never saw, always beside its base rate.
+
+    `base_rate_per_node_week` is failures per node-week in the evaluated data,
+    `false_alerts_per_node_week` at the threshold that gave `event_recall`.
+    """
+
+    data: str
+    base_rate_per_node_week: float
+    event_recall: float
+    precision: float
+    false_alerts_per_node_week: float
+    median_lead_hours: float
+    brier: float
+    brier_of_base_rate: float
+
+
+class ArtefactInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything an artefact says of itself; stored as JSON under `METADATA_KEY`."""
+
+    schema_version: int
+    schema_fingerprint: str
+    channels: tuple[ChannelUse, ...]
+    step_seconds: int
+    window_steps: int
+    state_width: int
+    horizons: tuple[str, ...]
+    causes: tuple[str, ...]
+    scope: Literal["fleet", "node"]
+    provenance: Provenance
+    version: str
+    trained_timestamp: float
+    training: Training
+    evaluation: Evaluation
+    frameworks: dict[str, str]
+    seed: int
+    node: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Channel names in input order."""
+        return tuple(channel.name for channel in self.channels)
+
+    @property
+    def required(self) -> frozenset[str]:
+        """Channels without which no probability may be published."""
+        return frozenset(channel.name for channel in self.channels if channel.required)

@@ -1,0 +1,187 @@
+"""Opens an artefact, refuses what breaks the contract, and runs it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+import onnxruntime as ort
+
+from model import schema
+from model.artefact import INPUTS, METADATA_KEY, OUTPUTS, ArtefactInfo
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+ARTEFACT_BYTES_LIMIT = 64 << 20
+PROBE_GPUS = 2
+
+
+class Refusal(StrEnum):
+    """Why an artefact was refused; also the metric label."""
+
+    UNREADABLE = "unreadable"
+    NOT_ONNX = "not_onnx"
+    METADATA = "metadata"
+    FINGERPRINT = "fingerprint"
+    SHAPE = "shape"
+    PROBE = "probe"
+
+
+class ModelRefused(Exception):
+    """An artefact that must not be used, with its `reason`."""
+
+    def __init__(self, reason: Refusal, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """One run's outputs; probabilities in [0, 1], shapes as in `model.artefact`."""
+
+    node: NDArray[np.float32]
+    cause: NDArray[np.float32]
+    gpu: NDArray[np.float32]
+    score: NDArray[np.float32]
+    contribution: NDArray[np.float32]
+    state: NDArray[np.float32]
+
+
+class Predictor:
+    """A loaded artefact: one thread, no disk access after loading."""
+
+    def __init__(self, info: ArtefactInfo, digest: str, session: Any) -> None:
+        self.info = info
+        self.digest = digest
+        self._session = session
+
+    def initial_state(self, gpus: int) -> NDArray[np.float32]:
+        """Return the cold state [gpus, k]."""
+        return np.zeros((gpus, self.info.state_width), np.float32)
+
+    def predict(self, window: NDArray[np.float32], state: NDArray[np.float32]) -> Prediction:
+        """Run the graph once; `window` is [gpu, step, channel], `state` [gpu, k], both float32."""
+        outputs = self._session.run(OUTPUTS, {"window": window, "state": state})
+        return Prediction(*outputs)
+
+
+def load(path: Path) -> Predictor:
+    """Open the artefact at `path`; raises `ModelRefused` naming the first broken promise."""
+    blob = _read(path)
+    session = _open(blob, path)
+    info = _metadata(session, path)
+    _check_schema(info)
+    _check_signature(session, info)
+    predictor = Predictor(info, hashlib.sha256(blob).hexdigest()[:16], session)
+    _probe(predictor)
+    return predictor
+
+
+def _read(path: Path) -> bytes:
+    try:
+        size = path.stat().st_size
+        if size > ARTEFACT_BYTES_LIMIT:
+            raise ModelRefused(
+                Refusal.UNREADABLE, f"{path}: {size} bytes, expected at most {ARTEFACT_BYTES_LIMIT}"
+            )
+        return path.read_bytes()
+    except OSError as error:
+        raise ModelRefused(Refusal.UNREADABLE, f"{path}: {error.strerror}") from error
+
+
+def _open(blob: bytes, path: Path) -> Any:
+    # From bytes on purpose: external data files cannot be reached, so an
+    # artefact that is not whole in one file is refused here.
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    try:
+        return ort.InferenceSession(blob, options, providers=["CPUExecutionProvider"])
+    except Exception as error:
+        raise ModelRefused(
+            Refusal.NOT_ONNX, f"{path}: {str(error).splitlines()[0][:200]}"
+        ) from error
+
+
+def _metadata(session: Any, path: Path) -> ArtefactInfo:
+    text = session.get_modelmeta().custom_metadata_map.get(METADATA_KEY)
+    if text is None:
+        raise ModelRefused(
+            Refusal.METADATA, f"{path}: no {METADATA_KEY!r} metadata, expected a Forewarn artefact"
+        )
+    try:
+        return msgspec.json.decode(text, type=ArtefactInfo)
+    except msgspec.DecodeError as error:
+        raise ModelRefused(Refusal.METADATA, f"{path}: {error}") from error
+
+
+def _check_schema(info: ArtefactInfo) -> None:
+    unknown = [name for name in info.names if name not in schema.BY_NAME]
+    if unknown:
+        raise ModelRefused(Refusal.FINGERPRINT, f"unknown channels {unknown}")
+    expected = schema.fingerprint(info.names)
+    if info.schema_version != schema.SCHEMA_VERSION or info.schema_fingerprint != expected:
+        raise ModelRefused(
+            Refusal.FINGERPRINT, f"{info.schema_fingerprint}, expected {expected}: train again"
+        )
+    if info.horizons != tuple(schema.HORIZONS) or info.causes != tuple(schema.Cause):
+        raise ModelRefused(Refusal.METADATA, "horizons or causes differ from the schema's")
+
+
+def _check_signature(session: Any, info: ArtefactInfo) -> None:
+    inputs = {item.name: item for item in session.get_inputs()}
+    outputs = {item.name for item in session.get_outputs()}
+    if set(inputs) != set(INPUTS) or outputs != set(OUTPUTS):
+        raise ModelRefused(Refusal.SHAPE, f"inputs {sorted(inputs)}, outputs {sorted(outputs)}")
+    fixed = {"window": [info.window_steps, len(info.channels)], "state": [info.state_width]}
+    for name, expected in fixed.items():
+        if inputs[name].type != "tensor(float)" or list(inputs[name].shape[1:]) != expected:
+            raise ModelRefused(
+                Refusal.SHAPE,
+                f"{name} is {inputs[name].type}{inputs[name].shape}, "
+                f"expected float32 [gpu, {expected}]",
+            )
+
+
+def _probe(predictor: Predictor) -> None:
+    """Run an empty and an all-zero window: both must give finite, ordered probabilities."""
+    info = predictor.info
+    shape = (PROBE_GPUS, info.window_steps, len(info.channels))
+    zeros = np.zeros(shape, np.float32)
+    for window in (np.full(shape, np.nan, np.float32), zeros):
+        try:
+            outcome = predictor.predict(window, predictor.initial_state(PROBE_GPUS))
+        except Exception as error:
+            raise ModelRefused(Refusal.PROBE, str(error).splitlines()[0][:200]) from error
+        _check_outcome(outcome, info)
+
+
+def _check_outcome(outcome: Prediction, info: ArtefactInfo) -> None:
+    horizons = len(info.horizons)
+    expected = {
+        "node": (horizons,),
+        "cause": (len(info.causes), horizons),
+        "gpu": (PROBE_GPUS, horizons),
+        "score": (PROBE_GPUS,),
+        "contribution": (PROBE_GPUS, len(info.channels)),
+        "state": (PROBE_GPUS, info.state_width),
+    }
+    for name, shape in expected.items():
+        values = getattr(outcome, name)
+        if values.shape != shape or not np.isfinite(values).all():
+            raise ModelRefused(
+                Refusal.PROBE,
+                f"{name} has shape {values.shape} or non-finite values, expected {shape}",
+            )
+    for values in (outcome.node, outcome.cause, outcome.gpu):
+        if values.min() < 0 or values.max() > 1 or (np.diff(values, axis=-1) < 0).any():
+            raise ModelRefused(Refusal.PROBE, "probabilities leave [0, 1] or fall with the horizon")

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Pins and hashes every requirement list. All lists agree on versions because
+# each is constrained by the widest one (train).
+set -eu
+cd "$(dirname "$0")/.."
+compile() {
+    out=$1; shift
+    uv pip compile --quiet --generate-hashes --no-emit-index-url --universal --python-version 3.11 \
+        --custom-compile-command 'make requirements' --output-file "requirements/$out.txt" "$@"
+}
+compile train -c requirements/choices.in --extra remediation --extra train pyproject.toml requirements/dev.in
+compile dev -c requirements/train.txt --extra remediation pyproject.toml requirements/dev.in
+compile demo -c requirements/train.txt --extra remediation pyproject.toml requirements/build.in
+compile node -c requirements/train.txt pyproject.toml
+compile bootstrap requirements/bootstrap.in
