@@ -58,6 +58,11 @@ class Processes:
         """The process id of one program."""
         return self._running[name].pid
 
+    def is_running(self, name: str) -> bool:
+        """Tell whether the program was started and has not ended."""
+        process = self._running.get(name)
+        return process is not None and process.poll() is None
+
     def kill(self, name: str) -> None:
         """End one program as a power cut would (SIGKILL)."""
         self._running[name].kill()
