@@ -48,15 +48,9 @@ def admit_new(kind: Kind, obj: Obj, namespace: str) -> Obj:
 def admit_change(kind: Kind, before: Obj, after: Obj, subresource: str) -> Obj:
     """Return what a PUT or PATCH leaves: the server's own fields and the other half kept."""
     metadata = dict(after.get("metadata") or {})
-    sent_uid = metadata.get("uid", before["metadata"]["uid"])
-    if sent_uid != before["metadata"]["uid"]:
+    if metadata.get("uid", before["metadata"]["uid"]) != before["metadata"]["uid"]:
         name = before["metadata"]["name"]
-        raise refusals.conflict(
-            kind,
-            name,
-            f"Precondition failed: UID in precondition: {sent_uid},"
-            f" UID in object meta: {before['metadata']['uid']}",
-        )
+        raise refusals.invalid(kind, name, "metadata.uid", "field is immutable")
     metadata["resourceVersion"] = before["metadata"]["resourceVersion"]
     for key in ("name", "namespace", *_SERVER_OWNED):
         metadata.pop(key, None)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from simulator.cluster.store import Store
 
 VERSION: Obj = {"major": "1", "minor": "37", "gitVersion": "v1.37.2", "platform": "simulated"}
-_OPEN_PATHS = ("/healthz", "/livez", "/readyz", "/version")
+_OPEN_PATHS = ("/healthz", "/livez", "/readyz", "/version", "/version/")
 _WATCH_SECONDS = 1800.0
 """How long a watch lasts when the client does not say."""
 
@@ -40,7 +40,7 @@ class Api:
         """Carry out one request; a refusal is an answer too."""
         try:
             self._authenticate(request)
-            if request.path == "/version":
+            if request.path.rstrip("/") == "/version":
                 return Answer(200, VERSION)
             if request.path in _OPEN_PATHS:
                 return Answer(200, "ok")
@@ -113,6 +113,7 @@ class Api:
             )
 
         def replaced(before: Obj) -> Obj:
+            check_preconditions(kind, before, {"preconditions": {"uid": sent.get("uid")}})
             _check_revision(kind, before, sent.get("resourceVersion"), required=True)
             return admit_change(kind, before, document, target.subresource)
 

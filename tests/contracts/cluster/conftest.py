@@ -10,6 +10,7 @@ import pytest
 from kubernetes import client, config
 
 from simulator.cluster import EmbeddedCluster, Pace
+from tests.contracts.cluster.asking import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -79,7 +80,5 @@ def node(cluster: Asked) -> str:
     """A Ready node of this test alone, without taints."""
     name = f"node-{uuid.uuid4().hex[:8]}"
     cluster.add_node(name, {"test": name})
-    from tests.contracts.cluster.asking import eventually
-
     eventually(lambda: cluster.core.read_node(name).spec.taints is None)
     return name

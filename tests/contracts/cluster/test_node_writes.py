@@ -1,9 +1,10 @@
 from __future__ import annotations
 
-from tests.contracts.cluster.asking import refusal
+from tests.contracts.cluster.asking import eventually, refusal
 
 OURS = {"key": "forewarn.dev/at-risk", "value": "memory", "effect": "NoSchedule"}
 THEIRS = {"key": "example.com/theirs", "effect": "PreferNoSchedule"}
+OTHER_UID = "00000000-0000-0000-0000-000000000000"
 
 
 def _taint_keys(node):
@@ -36,9 +37,12 @@ def test_a_patch_with_a_stale_resource_version_is_a_conflict_and_changes_nothing
     assert cluster.core.read_node(node).spec.unschedulable is None
 
 
-def test_a_patch_for_another_node_of_the_same_name_is_a_conflict(cluster, node):
-    patch = {"metadata": {"uid": "00000000-0000-0000-0000-000000000000"}}
-    assert refusal(cluster.core.patch_node, node, patch).code == 409
+def test_a_write_meant_for_another_node_of_the_same_name_is_refused(cluster, node):
+    patch = {"metadata": {"uid": OTHER_UID}}
+    assert refusal(cluster.core.patch_node, node, patch).code == 422
+    document = cluster.core.read_node(node)
+    document.metadata.uid = OTHER_UID
+    assert refusal(cluster.core.replace_node, node, document).code == 409
 
 
 def test_a_patch_with_one_taint_takes_every_other_away(cluster, node):
@@ -61,8 +65,6 @@ def test_an_unknown_taint_effect_is_invalid(cluster, node):
 
 
 def test_a_cordon_brings_the_clusters_own_taint_and_lifting_it_takes_it_away(cluster, node):
-    from tests.contracts.cluster.asking import eventually
-
     own = "node.kubernetes.io/unschedulable"
     cluster.core.patch_node(node, {"spec": {"unschedulable": True}})
     eventually(lambda: own in _taint_keys(cluster.core.read_node(node)))
