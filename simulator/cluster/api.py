@@ -10,7 +10,15 @@ from simulator.cluster.admission import admit_change, admit_new
 from simulator.cluster.deletion import begin_deletion, check_preconditions
 from simulator.cluster.kinds import BUDGETS, NAMESPACES, PODS
 from simulator.cluster.refusals import Refused
-from simulator.cluster.routes import Answer, Request, Target, Watching, find_target, namespace_of
+from simulator.cluster.routes import (
+    Answer,
+    NoSuchPath,
+    Request,
+    Target,
+    Watching,
+    find_target,
+    namespace_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,7 +28,17 @@ if TYPE_CHECKING:
     from simulator.cluster.selectors import Matcher
     from simulator.cluster.store import Store
 
-VERSION: Obj = {"major": "1", "minor": "37", "gitVersion": "v1.37.2", "platform": "simulated"}
+VERSION: Obj = {
+    "major": "1",
+    "minor": "37",
+    "gitVersion": "v1.37.2",
+    "gitCommit": "",
+    "gitTreeState": "",
+    "buildDate": "1970-01-01T00:00:00Z",
+    "goVersion": "",
+    "compiler": "",
+    "platform": "simulated",
+}
 _OPEN_PATHS = ("/healthz", "/livez", "/readyz", "/version", "/version/")
 _WATCH_SECONDS = 1800.0
 """How long a watch lasts when the client does not say."""
@@ -47,6 +65,8 @@ class Api:
             return self._dispatch(request, find_target(request.path))
         except Refused as refused:
             return _refusal(refused)
+        except NoSuchPath:
+            return Answer(404, "404 page not found\n")
 
     def _authenticate(self, request: Request) -> None:
         scheme, _, token = request.authorization.partition(" ")

@@ -13,6 +13,8 @@ from simulator.cluster.refusals import Refused, bad_request
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+_SERVED = {(group, version) for group, version, _ in KINDS}
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -56,6 +58,10 @@ class Watching:
     events: Iterator[Obj]
 
 
+class NoSuchPath(Exception):
+    """Neither a group that is served nor a path beside them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """What a path means; an empty `name` is the whole collection, namespace None all of them."""
@@ -67,14 +73,19 @@ class Target:
 
 
 def find_target(path: str) -> Target:
-    """Parse `/api/v1/...` and `/apis/group/version/...`; an unknown path is 404."""
+    """Parse `/api/v1/...` and `/apis/group/version/...`; an unknown resource is 404.
+
+    Outside every served group there is not even that: `NoSuchPath`.
+    """
     parts = [part for part in path.split("/") if part]
     if parts[:1] == ["api"]:
         group, version, rest = "", parts[1] if len(parts) > 1 else "", parts[2:]
     elif parts[:1] == ["apis"] and len(parts) > 2:
         group, version, rest = parts[1], parts[2], parts[3:]
     else:
-        raise _nothing_here()
+        raise NoSuchPath(path)
+    if (group, version) not in _SERVED:
+        raise NoSuchPath(path)
     namespace: str | None = None
     if len(rest) > 2 and rest[0] == "namespaces" and rest[2] != "status":
         namespace, rest = rest[1], rest[2:]

@@ -47,7 +47,14 @@ def test_no_token_is_forbidden_to_read_but_may_ask_for_health(cluster):
     assert (health.status_code, health.text) == (200, "ok")
 
 
-def test_an_address_that_means_nothing_is_not_found(cluster):
-    custom = client.CustomObjectsApi(cluster.api)
-    assert refusal(custom.list_cluster_custom_object, "example.com", "v1", "widgets").code == 404
-    assert refusal(custom.list_cluster_custom_object, "", "v1", "widgets").code == 404
+def test_an_unknown_resource_has_a_status_and_an_unknown_group_plain_text(cluster):
+    settings = cluster.api.configuration
+    headers = {"Authorization": settings.get_api_key_with_prefix("BearerToken")}
+
+    def ask(path):
+        url = settings.host + path
+        return requests.get(url, headers=headers, verify=settings.ssl_ca_cert, timeout=5)
+
+    resource, group = ask("/api/v1/widgets"), ask("/apis/example.com/v1/widgets")
+    assert (resource.status_code, resource.json()["reason"]) == (404, "NotFound")
+    assert (group.status_code, group.text) == (404, "404 page not found\n")
