@@ -146,6 +146,7 @@ class Api:
 
     def _patch(self, request: Request, target: Target) -> Answer:
         kind = target.kind
+        patching.check_format(request.content_type)
         patch = request.document()
         expected = (patch.get("metadata") or {}).get("resourceVersion")
 

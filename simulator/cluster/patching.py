@@ -25,17 +25,21 @@ _UNIONS = {("metadata", "finalizers")}
 """Lists of plain values that a strategic patch adds to."""
 
 
+def check_format(content_type: str) -> None:
+    """Refuse with 415 what is neither of the two formats."""
+    if content_type not in (MERGE, STRATEGIC):
+        message = (
+            "the body of the request was in an unknown format - accepted media types include:"
+            f" {MERGE}, {STRATEGIC}"
+        )
+        raise Refused(415, "UnsupportedMediaType", message)
+
+
 def apply(content_type: str, current: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-    """Return `current` with `patch` applied as `content_type` says; other formats are 415."""
+    """Return `current` with `patch` applied as its content type says."""
     if content_type == MERGE:
         return _merge_map(current, patch)
-    if content_type == STRATEGIC:
-        return _strategic_map(current, patch, ())
-    message = (
-        f"the body of the request was in an unknown format - accepted media types include:"
-        f" {MERGE}, {STRATEGIC}"
-    )
-    raise Refused(415, "UnsupportedMediaType", message)
+    return _strategic_map(current, patch, ())
 
 
 def _merge(current: Any, patch: Any) -> Any:
