@@ -61,8 +61,8 @@ class Reason(StrEnum):
     TLS = "tls"
     UNAUTHORIZED = "unauthorized"
     FORBIDDEN = "forbidden"
-    PASSWORD_CHANGE_REQUIRED = "password_change_required"
-    SECRET_UNREADABLE = "secret_unreadable"
+    PASSWORD_CHANGE_REQUIRED = "password_change_required"  # noqa: S105 - a reason, not a secret
+    SECRET_UNREADABLE = "secret_unreadable"  # noqa: S105 - a reason, not a secret
     REDIRECTED = "redirected"
     NOT_FOUND = "not_found"
     HTTP_500 = "http_500"
@@ -100,14 +100,16 @@ class Place(NamedTuple):
     uuid: str | None = None
 
 
-class Gpu(NamedTuple):
+@dataclass(frozen=True, slots=True, order=True)
+class Gpu:
     """A GPU as its source names it; `uuid` is its identity, `index` is only for people."""
 
     uuid: str
     index: str
 
 
-class Workload(NamedTuple):
+@dataclass(frozen=True, slots=True, order=True)
+class Workload:
     """A pod's container that the source saw on a GPU."""
 
     uuid: str
