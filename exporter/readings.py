@@ -71,6 +71,8 @@ class Reason(StrEnum):
     BAD_CONTENT = "bad_content"
     """An answer that is not in the promised format as a whole."""
     TOO_LARGE = "too_large"
+    TRUNCATED = "truncated"
+    """The answer ended early; what came before was used."""
     EMPTY = "empty"
     NO_SAMPLES = "no_samples"
     """Families are announced, no GPU sample follows."""
@@ -87,8 +89,6 @@ class Reason(StrEnum):
     AMBIGUOUS = "ambiguous"
     UNKNOWN_STATUS = "unknown_status"
     """A status value outside its enumeration was read as unknown."""
-    DUPLICATE = "duplicate"
-    """Copies of one series disagree by more than rounding; the largest was used."""
     UNEXPECTED = "unexpected"
     """A defect of the reader itself; the log has the traceback."""
 
@@ -135,6 +135,7 @@ class SourceReadings:
     errors: Mapping[Reason, int] = field(default_factory=dict)
     strategy: str = ""
     requests: int = 1
+    complete: bool = True
 
 
 class SourceFailed(Exception):
