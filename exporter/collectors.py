@@ -1,4 +1,4 @@
-"""The frame around every source: one thread each, so that no source can hold up another or the page.
+"""The frame around every source: one thread each, so that none can hold up another or the page.
 
 The frame paces, times, isolates and counts; what to read and how is the
 source's.  A read that does not come back is reported as a hang while it still
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from exporter.readings import Reason, SourceFailed
@@ -110,22 +110,17 @@ class Collector:
             if hung and not self._hang_counted:
                 self._hang_counted = True
                 self._errors[Reason.HANG] += 1
-            known = self._status
-            return SourceStatus(
-                name=known.name,
-                interval_seconds=known.interval_seconds,
-                attempted=known.attempted or hung,
-                up=known.up and not hung,
-                hung=hung,
-                failures=known.failures,
-                failure=Reason.HANG if hung else known.failure,
-                detail="the read has not come back" if hung else known.detail,
-                readings=known.readings,
-                read_at=known.read_at,
-                last_success=known.last_success,
-                duration_seconds=known.duration_seconds,
-                errors=dict(self._errors),
-            )
+            known = replace(self._status, errors=dict(self._errors))
+        if not hung:
+            return known
+        return replace(
+            known,
+            attempted=True,
+            up=False,
+            hung=True,
+            failure=Reason.HANG,
+            detail="the read has not come back",
+        )
 
     def collect(self) -> None:
         """Read once and keep the outcome; never raises."""
@@ -153,39 +148,41 @@ class Collector:
         before = self._status
         if before.failure is not None:
             self._log.info("source answers again", after=before.failure, failures=before.failures)
-        ended = self._clock.monotonic()
-        with self._lock:
-            self._running_since = None
-            self._errors.update(readings.errors)
-            self._status = SourceStatus(
-                name=before.name,
-                interval_seconds=before.interval_seconds,
+        self._errors.update(readings.errors)
+        self._keep(
+            replace(
+                before,
                 attempted=True,
                 up=True,
+                failures=0,
+                failure=None,
+                detail="",
                 readings=readings,
                 read_at=started,
                 last_success=self._clock.wall(),
-                duration_seconds=ended - started,
-            )
+            ),
+            started,
+        )
 
     def _failed(self, reason: Reason, detail: str, started: float) -> None:
         before = self._status
         if before.failure is not reason:
             self._log.warning("source failed", reason=reason, detail=detail)
-        ended = self._clock.monotonic()
-        with self._lock:
-            self._running_since = None
-            self._errors[reason] += 1
-            self._status = SourceStatus(
-                name=before.name,
-                interval_seconds=before.interval_seconds,
+        self._errors[reason] += 1
+        self._keep(
+            replace(
+                before,
                 attempted=True,
                 up=reason in ANSWERED,
                 failures=0 if reason in ANSWERED else before.failures + 1,
                 failure=reason,
                 detail=detail,
-                readings=before.readings,
-                read_at=before.read_at,
-                last_success=before.last_success,
-                duration_seconds=ended - started,
-            )
+            ),
+            started,
+        )
+
+    def _keep(self, status: SourceStatus, started: float) -> None:
+        spent = self._clock.monotonic() - started
+        with self._lock:
+            self._running_since = None
+            self._status = replace(status, duration_seconds=spent)
