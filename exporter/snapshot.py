@@ -99,8 +99,8 @@ def _unread(
             place = Place(channel, gpu.uuid)
             if gpu.uuid not in here and place not in values and place not in missing:
                 unread[place] = silence
-    for channel in schema.channels(schema.Level.NODE):
-        place = Place(channel.name)
+    for row in schema.channels(schema.Level.NODE):
+        place = Place(row.name)
         if place not in values and place not in missing:
             unread[place] = Missing.SOURCE_DOWN
     return unread
