@@ -7,7 +7,7 @@ What lacks its inputs is withdrawn, never guessed and never frozen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,8 +18,6 @@ from exporter.readings import SourceName
 from model import schema
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from exporter.models import InForce
@@ -75,7 +73,7 @@ class Forecast:
 
 
 class Position(NamedTuple):
-    """A step of the grid: its monotonic and its wall-clock time, and the steps skipped before it."""
+    """A step of the grid: its monotonic and wall-clock time, and the steps skipped before it."""
 
     at: float
     wall: float
@@ -117,17 +115,16 @@ class Forecaster:
     step_seconds: float
     minimum_fill_ratio: float
     bmc_configured: bool
-    causes: tuple[str, ...] = field(default=tuple(schema.Cause))
 
     def advance(
         self, memory: Memory, snapshot: NodeSnapshot, in_force: InForce | None, position: Position
     ) -> tuple[Memory, Forecast]:
-        """Take the step at `position`, replaying skipped ones as gaps; return what is known then."""
+        """Take the step at `position`, skipped ones as gaps; return what is known then."""
         steps = in_force.predictor.info.window_steps if in_force else schema.WINDOW_STEPS
         memory = memory.fitted(snapshot.expected, in_force, steps)
         memory = self.replay(memory, in_force, position)
         window = memory.window.push(windows.row(snapshot), position.wall)
-        prediction, memory = _predict(Memory(window, memory.state, memory.model_digest), in_force)
+        prediction, memory = _predict(replace(memory, window=window), in_force)
         return memory, self._judge(window, snapshot, in_force, prediction, position)
 
     def replay(self, memory: Memory, in_force: InForce | None, position: Position) -> Memory:
@@ -135,11 +132,11 @@ class Forecaster:
         skipped = position.skipped
         if skipped * self.step_seconds > REPLAY_LIMIT_SECONDS and in_force is not None:
             state = in_force.predictor.initial_state(len(memory.window.uuids))
-            memory = Memory(memory.window, state, memory.model_digest)
+            memory = replace(memory, state=state)
             skipped = memory.window.steps
         for ago in range(skipped, 0, -1):
             window = memory.window.push_gap(position.wall - ago * self.step_seconds)
-            _, memory = _predict(Memory(window, memory.state, memory.model_digest), in_force)
+            _, memory = _predict(replace(memory, window=window), in_force)
         return memory
 
     def _judge(
@@ -154,6 +151,8 @@ class Forecaster:
         absent = _absent(window, in_force)
         degraded = self._degraded(snapshot, in_force, absent)
         state = self._state(in_force, absent, fill, degraded)
+        if prediction is None and state in {State.OK, State.DEGRADED}:
+            state = State.BLIND
         shown = prediction if state in {State.OK, State.DEGRADED} else None
         return Forecast(
             state=state,
@@ -213,14 +212,12 @@ def _predict(memory: Memory, in_force: InForce | None) -> tuple[Prediction | Non
         return None, memory
     predictor = in_force.predictor
     prediction = predictor.predict(memory.window.matrix(predictor.info.names), memory.state)
-    return prediction, Memory(memory.window, prediction.state, memory.model_digest)
+    if not all(np.isfinite(part).all() for part in (prediction.node, prediction.state)):
+        # Kept out of the state, where one NaN would stay for good.
+        return None, memory
+    return prediction, replace(memory, state=prediction.state)
 
 
 def cold(steps: int = schema.WINDOW_STEPS) -> Memory:
     """Return the memory of a process that knows nothing yet."""
     return Memory(windows.empty((), steps), np.zeros((0, 0), np.float32))
-
-
-def describe(degraded: frozenset[Degraded]) -> Mapping[Degraded, bool]:
-    """Return every reason with whether it holds, for zero-initialised enums."""
-    return {reason: reason in degraded for reason in Degraded}

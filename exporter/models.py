@@ -1,4 +1,4 @@
-"""Finds the artefact in force, picks up replacements, and never gives up a good one for a bad one."""
+"""Finds the artefact in force, picks up replacements, never gives up a good one for a bad one."""
 
 from __future__ import annotations
 
