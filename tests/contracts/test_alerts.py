@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 import pytest
-from remediation.alert import Remedy, Severity
 
 from dashboards.fleet import UID
+from remediation.alert import Remedy, Severity
 from tests.contracts.catalogues import ROOT, every_alert
 from tests.contracts.promql import reads
 
