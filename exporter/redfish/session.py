@@ -7,7 +7,6 @@ import hashlib
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from daemon.secrets import SecretFile, SecretUnreadable
 from exporter.readings import Reason, SourceFailed
@@ -96,10 +95,11 @@ class BmcSession:
         nothing more can be asked in this cycle.
         """
         login = self._login()
+        kept = bool(self._token)
         answer = self._get_once(path, login)
-        if answer.status == HTTPStatus.UNAUTHORIZED and login and self._token:
+        if answer.status == HTTPStatus.UNAUTHORIZED and kept:
             # BMCs drop sessions early: one new log-in, one repetition, no more.
-            self._forget()
+            self._drop()
             login = self._login()
             answer = self._get_once(path, login)
         self._check(answer, path)
