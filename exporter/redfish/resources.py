@@ -56,7 +56,7 @@ def decode(kind: Kind, uri: str, document: dict[str, Any], *, stale_after: float
     """Return the samples of one resource; `stale_after` (seconds) only concerns reports."""
     if kind is Kind.REPORT:
         return list(_report(document, stale_after))
-    return list(DECODERS[kind](text(document, "@odata.id") or uri, document))
+    return list(DECODERS[kind](uri, document))
 
 
 def sensor(uri: str, document: dict[str, Any]) -> Iterable[Sample]:
@@ -94,7 +94,7 @@ def thermal(uri: str, document: dict[str, Any]) -> Iterable[Sample]:
 
 
 def power(uri: str, document: dict[str, Any]) -> Iterable[Sample]:
-    """Decode the older Power resource: the first control is the whole chassis, then the supplies."""
+    """Decode the older Power resource; its first control is the whole chassis."""
     for index, member in objects(document, "PowerControl"):
         if index == 0:
             raw = member.get("PowerConsumedWatts")
@@ -237,7 +237,7 @@ def _report(document: dict[str, Any], stale_after: float) -> Iterable[Sample]:
     for member in values:
         groups[text(member, "MetricProperty")].append(member)
     for key, members in groups.items():
-        quantity = _quantity_by_name(leaf(key.removesuffix("/Reading")))
+        quantity = _quantity_by_name(leaf(_address(key)))
         if key and quantity is not None:
             yield _metric(key, quantity, members, oldest=newest - stale_after)
 
@@ -245,7 +245,7 @@ def _report(document: dict[str, Any], stale_after: float) -> Iterable[Sample]:
 def _metric(
     key: str, quantity: Quantity, members: list[dict[str, Any]], *, oldest: float
 ) -> Sample:
-    address = key.removesuffix("/Reading")
+    address = _address(key)
     chosen = _one_of(members)
     if chosen is None:
         return Sample(address, quantity, None, Missing.AMBIGUOUS, names=(leaf(address),))
@@ -261,6 +261,11 @@ def _metric(
         missing,
         names=(leaf(address),),
     )
+
+
+def _address(key: str) -> str:
+    """Return the sensor that a MetricProperty means: some name its `Reading`, some do not."""
+    return key.removesuffix("/Reading").removesuffix("#")
 
 
 def _one_of(members: list[dict[str, Any]]) -> dict[str, Any] | None:

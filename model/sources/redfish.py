@@ -203,7 +203,7 @@ SPELLINGS: tuple[Spelling, ...] = (
         _F,
         Rule.SLOWEST_TURNED,
         _names(r"\bfan"),
-        re.compile(r"\b(?:psu|ps)\d*\b|power supply"),
+        re.compile(r"\b(?:(?:psu|ps)\d*|power supply|pwm|duty|percent)\b"),
     ),
     Spelling(
         SUPPLY,
@@ -283,10 +283,10 @@ def spelling_of(quantity: Quantity, context: str, *names: str) -> tuple[str, int
     return None
 
 
-def may_matter(name: str) -> bool:
-    """Tell from a sensor's id alone whether it is worth one request."""
+def hinted(name: str) -> frozenset[str]:
+    """Return the channels that a sensor may speak for, judging by its id alone."""
     text = words(name)
-    return any(_fits(spelling, text) for spelling in SPELLINGS)
+    return frozenset(s.channel for s in SPELLINGS if _fits(s, text))
 
 
 def _fits(spelling: Spelling, text: str) -> bool:

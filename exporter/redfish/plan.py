@@ -1,0 +1,153 @@
+"""Which few resources are read each cycle, and which of their sensors speak for which channel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from exporter.readings import Missing
+from model.sources import redfish as spell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from exporter.redfish.resources import Kind
+    from exporter.redfish.samples import Sample
+
+
+class Rung(IntEnum):
+    """The ladder of strategies, cheapest first."""
+
+    METRIC_REPORTS = 1
+    THERMAL_POWER = 2
+    SUBSYSTEMS = 3
+    SENSORS_EXPANDED = 4
+    SENSORS_SINGLE = 5
+
+
+class Resource(NamedTuple):
+    """Something to GET; `expand` asks for a collection with its members in place."""
+
+    uri: str
+    kind: Kind
+    rung: Rung
+    expand: bool = False
+
+
+class Finding(NamedTuple):
+    """A sensor that was seen on the walk and could speak for a channel."""
+
+    resource: Resource
+    sample: Sample
+    channel: str
+    rank: int
+    rule: spell.Rule
+
+    @property
+    def standing(self) -> tuple[int, Rung]:
+        """What distinguishes a choice: how well the sensor fits, and how dear it is."""
+        return self.rank, self.resource.rung
+
+    @property
+    def chassis(self) -> str:
+        """The id of the chassis that it belongs to, or an empty string."""
+        _, _, rest = self.sample.key.partition("/Chassis/")
+        return rest.partition("/")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """The sensors that speak for one channel, and how they become one value."""
+
+    rule: spell.Rule
+    keys: tuple[str, ...]
+    resources: tuple[Resource, ...]
+    standing: tuple[int, Rung]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One cycle: the picks by channel, and the channels for which there can be none.
+
+    `system` is the address whose `PowerState` says whether the host is on.
+    """
+
+    picks: Mapping[str, Pick] = field(default_factory=dict)
+    absent: Mapping[str, Missing] = field(default_factory=dict)
+    system: str = ""
+
+    @property
+    def resources(self) -> tuple[Resource, ...]:
+        """What to GET, each once, cheapest rung first."""
+        every = {r for pick in self.picks.values() for r in pick.resources}
+        return tuple(sorted(every, key=lambda r: (r.rung, r.uri)))
+
+    @property
+    def strategy(self) -> str:
+        """The rungs in use, joined by plus signs."""
+        rungs = sorted({r.rung for pick in self.picks.values() for r in pick.resources})
+        return "+".join(rung.name.lower() for rung in rungs) or "none"
+
+
+def settled(findings: Iterable[Finding], channel: str) -> bool:
+    """Tell whether a sensor that fits well and delivers was already found for `channel`."""
+    return any(
+        f.channel == channel and f.rank <= spell.GOOD_RANK and f.sample.value is not None
+        for f in findings
+    )
+
+
+def build(findings: list[Finding], *, system: str, several_nodes: bool, before: Plan) -> Plan:
+    """Choose for each channel the best-fitting sensors that deliver, at the least cost.
+
+    A choice once made stays while its sensors are there, so that a moment of
+    silence does not hand the channel to a sensor that measures something else;
+    and it stays when a part of the tree is left out of the listing for a while.
+    `several_nodes` means that one BMC serves nodes that cannot be told apart.
+    """
+    picks: dict[str, Pick] = {}
+    absent: dict[str, Missing] = {}
+    for channel in spell.CHANNELS:
+        mine = [f for f in findings if f.channel == channel]
+        if several_nodes and _belong_to_several(mine):
+            absent[channel] = Missing.AMBIGUOUS
+        elif mine:
+            picks[channel] = _pick(mine, before.picks.get(channel))
+        elif channel in before.picks:
+            picks[channel] = before.picks[channel]
+        else:
+            absent[channel] = Missing.ABSENT_FAMILY
+    return Plan(picks, absent, system)
+
+
+def _pick(findings: list[Finding], before: Pick | None) -> Pick:
+    standings = {f.standing for f in findings}
+    if before is not None and before.standing in standings:
+        standing = before.standing
+    else:
+        delivering = {f.standing for f in findings if f.sample.value is not None}
+        standing = min(delivering or standings)
+    chosen = [f for f in findings if f.standing == standing]
+    rule = chosen[0].rule
+    if rule in {spell.Rule.ONLY, spell.Rule.SUM}:
+        chosen = _of_one_chassis(chosen, only=rule is spell.Rule.ONLY)
+    return Pick(
+        rule,
+        tuple(dict.fromkeys(f.sample.key for f in chosen)),
+        tuple(dict.fromkeys(f.resource for f in chosen)),
+        standing,
+    )
+
+
+def _of_one_chassis(findings: list[Finding], *, only: bool) -> list[Finding]:
+    """Keep one chassis: mirrored sensors would count twice, and a GPU board is only a part."""
+    delivering = [f for f in findings if f.sample.value is not None] or findings
+    best = min(delivering, key=lambda f: f.chassis.startswith("HGX"))
+    if only:
+        return [best]
+    return [f for f in findings if f.chassis == best.chassis]
+
+
+def _belong_to_several(findings: list[Finding]) -> bool:
+    return len({f.chassis for f in findings}) > 1
