@@ -28,10 +28,15 @@ class Interpreter:
 
     def __init__(self) -> None:
         self._turned: set[str] = set()
-        self.errors: Counter[Reason] = Counter()
+        self._errors: Counter[Reason] = Counter()
+
+    def take_errors(self) -> Counter[Reason]:
+        """Return what was survived since the last call."""
+        errors, self._errors = self._errors, Counter()
+        return errors
 
     def channels(
-        self, plan: Plan, samples: Mapping[str, Sample], *, host_on: bool
+        self, plan: Plan, samples: Mapping[str, Sample | Missing], *, host_on: bool
     ) -> tuple[dict[Place, float], dict[Place, Missing]]:
         """Return value or kind of missing for every channel that a BMC can deliver."""
         values: dict[Place, float] = {}
@@ -47,7 +52,9 @@ class Interpreter:
                 values[Place(channel)] = result
         return values, missing
 
-    def _channel(self, channel: str, pick: Pick, samples: Mapping[str, Sample]) -> float | Missing:
+    def _channel(
+        self, channel: str, pick: Pick, samples: Mapping[str, Sample | Missing]
+    ) -> float | Missing:
         known: list[float] = []
         kinds: list[Missing] = []
         for key in pick.keys:
@@ -59,10 +66,12 @@ class Interpreter:
                 known.append(result)
         return _combine(pick.rule, known, kinds)
 
-    def _one(self, channel: str, sample: Sample | None) -> float | Missing:
+    def _one(self, channel: str, sample: Sample | Missing | None) -> float | Missing:
         """Judge one sensor: believable for this channel, or why not."""
         if sample is None:
             return Missing.ABSENT_SERIES
+        if isinstance(sample, Missing):
+            return sample
         self._count(sample.trouble)
         if sample.value is None:
             return sample.missing or Missing.UNREADABLE
@@ -82,7 +91,7 @@ class Interpreter:
 
     def _count(self, reason: Reason | None) -> None:
         if reason is not None:
-            self.errors[reason] += 1
+            self._errors[reason] += 1
 
 
 def _combine(rule: Rule, known: list[float], kinds: list[Missing]) -> float | Missing:

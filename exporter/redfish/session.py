@@ -108,7 +108,7 @@ class BmcSession:
 
     def close(self) -> None:
         """Delete the session on the BMC and close the sockets; never raises."""
-        self._transport.until(float("inf"))
+        self._transport.until(self._monotonic() + self._settings.connect_timeout_seconds)
         self._drop()
         self._transport.close()
 
@@ -186,7 +186,7 @@ class BmcSession:
         if answer.status in BUSY or (answer.status >= 400 and NOT_READY in answer.body):
             self._busy(answer, path)
         reason = REASONS.get(answer.status, Reason.HTTP_OTHER)
-        raise ResourceFailed(reason, f"{path} answered {answer.status}", status=answer.status)
+        raise ResourceFailed(reason, f"{path} answered {answer.status}")
 
     def _refused(self, answer: Answer, detail: str) -> None:
         """Count a refusal, stop after the second; a forced password change stops at once."""

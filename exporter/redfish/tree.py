@@ -1,4 +1,4 @@
-"""What a tree is: a node or facility equipment, one host or several, honest about $expand or not."""
+"""What a tree is: a node or facility equipment, one host or several, and whether $expand works."""
 
 from __future__ import annotations
 
