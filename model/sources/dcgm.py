@@ -33,8 +33,8 @@ RATIO_ROUNDING = 1.001
 
 INT32_BLANKS = frozenset(range(2_147_483_632, 2_147_483_636))
 FP64_BLANKS = frozenset(range(140_737_488_355_328, 140_737_488_355_332))
-INT64_BLANK_FROM = 9.2e18
-"""Exact int64 blanks lose their last digits as floats; no counter gets this far."""
+INT64_BLANKS = (9.2e18, float(2**63))
+"""A band: exact int64 blanks lose their last digits as floats, and no counter gets this far."""
 
 
 class Unusable(StrEnum):
@@ -78,7 +78,8 @@ class Field:
 
     `flag` picks one answer out of a bit mask.  Copies of a field (MIG
     instances, time slices) are folded to the larger one, or to the smaller
-    where `lower_is_worse`; they are never added up.
+    where `lower_is_worse`; they are never added up.  The driver knows no
+    negative number but in `signed` fields.
     """
 
     channel: str
@@ -87,6 +88,7 @@ class Field:
     flag: Callable[[int], bool] | None = None
     zero_means_none: bool = False
     lower_is_worse: bool = False
+    signed: bool = False
 
 
 MEGAHERTZ, MILLIJOULE, NANOSECOND, MEBIBYTE, PERCENT = 1e6, 1e-3, 1e-9, float(1 << 20), 1e-2
@@ -96,7 +98,7 @@ CLOCK_EVENTS = ("DCGM_FI_DEV_CLOCK_THROTTLE_REASONS", "DCGM_FI_DEV_CLOCKS_EVENT_
 FIELDS: tuple[Field, ...] = (
     Field("gpu_temperature_celsius", ("DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_GPU_TEMP_CELSIUS")),
     Field("gpu_memory_temperature_celsius", ("DCGM_FI_DEV_MEMORY_TEMP", "DCGM_FI_DEV_MEMORY_TEMP_CELSIUS"), zero_means_none=True),
-    Field(MARGIN, ("DCGM_FI_DEV_GPU_TEMP_LIMIT", "DCGM_FI_DEV_GPU_TEMP_MARGIN_CELSIUS"), lower_is_worse=True),
+    Field(MARGIN, ("DCGM_FI_DEV_GPU_TEMP_LIMIT", "DCGM_FI_DEV_GPU_TEMP_MARGIN_CELSIUS"), lower_is_worse=True, signed=True),
     Field(SLOWDOWN, ("DCGM_FI_DEV_SLOWDOWN_TEMP", "DCGM_FI_DEV_GPU_TEMP_SLOWDOWN_CELSIUS"), zero_means_none=True, lower_is_worse=True),
     Field("gpu_power_watts", ("DCGM_FI_DEV_POWER_USAGE", "DCGM_FI_DEV_BOARD_POWER_WATTS")),
     Field("gpu_power_limit_watts", ("DCGM_FI_DEV_ENFORCED_POWER_LIMIT", "DCGM_FI_DEV_BOARD_POWER_LIMIT_ENFORCED_WATTS")),
@@ -168,7 +170,8 @@ def is_sentinel(value: float) -> bool:
 
     32-bit blanks are matched exactly: real counters pass them on their way up.
     """
-    return value in INT32_BLANKS or value in FP64_BLANKS or INT64_BLANK_FROM <= value < math.inf
+    low, high = INT64_BLANKS
+    return value in INT32_BLANKS or value in FP64_BLANKS or low <= value <= high
 
 
 def convert(field: Field, value: float) -> float | Unusable:
@@ -176,10 +179,11 @@ def convert(field: Field, value: float) -> float | Unusable:
     if not math.isfinite(value):
         return Unusable.NOT_FINITE
     if is_sentinel(value):
-        # 1e30 is no blank of anybody's, only absurd.
-        return Unusable.SENTINEL if value < 2**63 + 2**60 else Unusable.OUT_OF_RANGE
+        return Unusable.SENTINEL
     if value == 0 and field.zero_means_none:
         return Unusable.ZERO_MEANS_NONE
+    if value < 0 and not field.signed:
+        return Unusable.OUT_OF_RANGE
     if field.flag is not None:
         return _answer(field.flag, value)
     return _bounded(field.channel, value * field.scale)
