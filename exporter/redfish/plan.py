@@ -106,29 +106,32 @@ def build(findings: list[Finding], *, system: str, several_nodes: bool, before: 
     and it stays when a part of the tree is left out of the listing for a while.
     `several_nodes` means that one BMC serves nodes that cannot be told apart.
     """
-    picks: dict[str, Pick] = {}
+    options: dict[str, list[Pick]] = {}
     absent: dict[str, Missing] = {}
     for channel in spell.CHANNELS:
         mine = [f for f in findings if f.channel == channel]
-        if several_nodes and _belong_to_several(mine):
+        if several_nodes and len({f.chassis for f in mine}) > 1:
             absent[channel] = Missing.AMBIGUOUS
         elif mine:
-            picks[channel] = _pick(mine, before.picks.get(channel))
+            options[channel] = _options(mine, before.picks.get(channel))
         elif channel in before.picks:
-            picks[channel] = before.picks[channel]
+            options[channel] = [before.picks[channel]]
         else:
             absent[channel] = Missing.ABSENT_FAMILY
-    return Plan(picks, absent, system)
+    return Plan(_cheapest(options), absent, system)
 
 
-def _pick(findings: list[Finding], before: Pick | None) -> Pick:
-    standings = {f.standing for f in findings}
-    if before is not None and before.standing in standings:
-        standing = before.standing
-    else:
-        delivering = {f.standing for f in findings if f.sample.value is not None}
-        standing = min(delivering or standings)
-    chosen = [f for f in findings if f.standing == standing]
+def _options(findings: list[Finding], before: Pick | None) -> list[Pick]:
+    """Return the ways to read a channel, cheapest rung first, all of the best-fitting sensors."""
+    if before is not None and before.standing in {f.standing for f in findings}:
+        return [_pick([f for f in findings if f.standing == before.standing])]
+    delivering = [f for f in findings if f.sample.value is not None] or findings
+    rank = min(f.rank for f in delivering)
+    rungs = sorted({f.resource.rung for f in delivering if f.rank == rank})
+    return [_pick([f for f in findings if f.standing == (rank, rung)]) for rung in rungs]
+
+
+def _pick(chosen: list[Finding]) -> Pick:
     rule = chosen[0].rule
     if rule in {spell.Rule.ONLY, spell.Rule.SUM}:
         chosen = _of_one_chassis(chosen, only=rule is spell.Rule.ONLY)
@@ -136,8 +139,20 @@ def _pick(findings: list[Finding], before: Pick | None) -> Pick:
         rule,
         tuple(dict.fromkeys(f.sample.key for f in chosen)),
         tuple(dict.fromkeys(f.resource for f in chosen)),
-        standing,
+        chosen[0].standing,
     )
+
+
+def _cheapest(options: dict[str, list[Pick]]) -> dict[str, Pick]:
+    """Choose per channel: what must be read anyway costs nothing, else the cheapest rung."""
+    picks: dict[str, Pick] = {}
+    needed: set[Resource] = set()
+    for channel in sorted(options, key=lambda c: len(options[c])):
+        ways = options[channel]
+        free = [pick for pick in ways if needed.issuperset(pick.resources)]
+        picks[channel] = (free or ways)[0]
+        needed.update(picks[channel].resources)
+    return picks
 
 
 def _of_one_chassis(findings: list[Finding], *, only: bool) -> list[Finding]:
@@ -147,7 +162,3 @@ def _of_one_chassis(findings: list[Finding], *, only: bool) -> list[Finding]:
     if only:
         return [best]
     return [f for f in findings if f.chassis == best.chassis]
-
-
-def _belong_to_several(findings: list[Finding]) -> bool:
-    return len({f.chassis for f in findings}) > 1

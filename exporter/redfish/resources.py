@@ -112,8 +112,11 @@ def supply(uri: str, document: dict[str, Any]) -> Iterable[Sample]:
     """Say whether a power supply failed: critical health, in whatever state but absent.
 
     An unplugged supply says UnavailableOffline and Critical; one without a
-    readable health is unknown, neither well nor failed.
+    readable health is unknown, neither well nor failed; one without any status
+    says nothing of it.
     """
+    if "Status" not in document:
+        return
     status = status_of(document)
     value, missing = None, None
     if status.state == spell.ABSENT:
@@ -149,7 +152,7 @@ def thermal_metrics(uri: str, document: dict[str, Any]) -> Iterable[Sample]:
     for index, member in objects(document, "TemperatureReadingsCelsius"):
         source = text(member, "DataSourceUri")
         key = source or f"{uri}#/TemperatureReadingsCelsius/{index}"
-        yield _excerpt(key, member, CELSIUS, names=(text(member, "DeviceName"), leaf(source)))
+        yield _excerpt(key, member, CELSIUS, names=(leaf(source), text(member, "DeviceName")))
 
 
 def environment(uri: str, document: dict[str, Any]) -> Iterable[Sample]:

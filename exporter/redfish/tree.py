@@ -52,20 +52,26 @@ def _facility(root: dict[str, Any], chassis: Sequence[str]) -> str:
     return "an NVLink switch tray" if switches and not node else ""
 
 
-def chassis_of_node(listed: tuple[str, ...], wanted: str) -> tuple[str, ...]:
-    """Return the chassis to search: the configured one, or all that are more than a part."""
+def chassis_of_node(listed: tuple[str, ...], wanted: str, hosts: Sequence[str]) -> tuple[str, ...]:
+    """Return the chassis to search: all that are more than a part.
+
+    Where `wanted` says which of several nodes is ours, the chassis named like
+    the other `hosts` are left out; what the nodes share stays.
+    """
+    names = [leaf(uri) for uri in listed]
     if not listed:
         raise SourceFailed(Reason.NO_RESOURCE, "the tree lists no chassis")
-    if not wanted:
-        whole = tuple(uri for uri in listed if not spell.PART_CHASSIS.search(leaf(uri)))
-        return whole or listed
-    own = tuple(uri for uri in listed if leaf(uri) == wanted)
-    if not own:
-        names = ", ".join(sorted(leaf(uri) for uri in listed))
-        raise SourceFailed(
-            Reason.NO_RESOURCE, f"no chassis {wanted!r}; expected one of {names[:300]}"
-        )
-    return own
+    if wanted and wanted not in names:
+        known = ", ".join(sorted(names))[:300]
+        raise SourceFailed(Reason.NO_RESOURCE, f"no chassis {wanted!r}; expected one of {known}")
+    others = {leaf(uri) for uri in hosts} - {wanted} if wanted else set()
+    own = tuple(uri for uri in listed if leaf(uri) not in others)
+    return tuple(uri for uri in own if not spell.PART_CHASSIS.search(leaf(uri))) or own
+
+
+def is_baseboard(chassis: dict[str, Any]) -> bool:
+    """Tell the GPU baseboard, which is a chassis of its own, from the node around it."""
+    return text(chassis, "Id").startswith("HGX")
 
 
 def hosts(systems: list[str]) -> list[str]:

@@ -57,6 +57,7 @@ class Walk:
     errors: Counter[Reason] = field(default_factory=Counter)
     _findings: list[Finding] = field(default_factory=list)
     _expand: bool = False
+    _several: bool = False
 
     def run(self) -> Generator[None, None, Survey]:
         """Pause before each request; return the survey.  Raises `SourceFailed`."""
@@ -68,8 +69,11 @@ class Walk:
         self._expand = tree.advertises_expand(root)
         listed = yield from self._list(link(root, "Chassis") or f"{ROOT}/Chassis")
         tree.refuse_facility(root, [leaf(uri) for uri in listed])
-        wanted = tree.chassis_of_node(tuple(dict.fromkeys((*listed, *self.known))), self.chassis)
         systems = yield from self._list(link(root, "Systems"))
+        hosts = tree.hosts(systems)
+        self._several = tree.several(hosts, self.chassis)
+        every = tuple(dict.fromkeys((*listed, *self.known)))
+        wanted = tree.chassis_of_node(every, self.chassis, hosts)
         yield from self._reports(link(root, "TelemetryService"))
         documents: dict[str, dict[str, Any]] = {}
         for uri in wanted:
@@ -78,13 +82,8 @@ class Walk:
         if not self._findings and self.errors and not any(documents.values()):
             reason = self.errors.most_common(1)[0][0]
             raise SourceFailed(reason, f"{ROOT}/Chassis: none of {len(wanted)} chassis can be read")
-        hosts = tree.hosts(systems)
-        return Survey(
-            self._findings,
-            wanted,
-            tree.own_system(hosts, self.chassis),
-            tree.several(hosts, self.chassis),
-        )
+        system = tree.own_system(hosts, self.chassis)
+        return Survey(self._findings, wanted, system, self._several)
 
     def _search(self, chassis: Iterable[dict[str, Any]]) -> Generator[None, None, None]:
         """Go down the ladder, chassis by chassis; stop where a channel is settled."""
@@ -106,15 +105,15 @@ class Walk:
 
     def _subsystems(self, chassis: dict[str, Any]) -> Generator[None, None, None]:
         cooling = yield from self._fetch(link(chassis, "ThermalSubsystem"))
-        if not settled(self._findings, spell.INLET):
+        if self._lacks(spell.INLET):
             metrics = link(cooling, "ThermalMetrics")
             yield from self._read(metrics, Kind.THERMAL_METRICS, Rung.SUBSYSTEMS)
         yield from self._collection(link(cooling, "CoolantConnectors"), Kind.CONNECTOR)
         yield from self._leaks(chassis, cooling)
-        if not settled(self._findings, spell.POWER):
+        if self._lacks(spell.POWER) and not tree.is_baseboard(chassis):
             metrics = link(chassis, "EnvironmentMetrics")
             yield from self._read(metrics, Kind.ENVIRONMENT, Rung.SUBSYSTEMS)
-        if not settled(self._findings, spell.SUPPLIES_FAILED):
+        if self._lacks(spell.SUPPLIES_FAILED):
             feeding = yield from self._fetch(link(chassis, "PowerSubsystem"))
             yield from self._collection(link(feeding, "PowerSupplies"), Kind.SUPPLY)
 
@@ -140,7 +139,7 @@ class Walk:
     def _sensors(self, uri: str) -> Generator[None, None, None]:
         """Look for channels that nothing cheaper carries, judging sensors by their ids first."""
         members = yield from self._list(uri)
-        lacking = {c for c in spell.CHANNELS if not settled(self._findings, c)}
+        lacking = {c for c in spell.CHANNELS if self._lacks(c)}
         hinted = [m for m in members if spell.hinted(leaf(m)) & lacking]
         nameless = bool(members) and all(leaf(m).isdigit() for m in members)
         if not hinted and not (nameless and lacking.intersection(CORE)):
@@ -169,6 +168,10 @@ class Walk:
         for member, document in documents.items():
             self._note(resource, decode(kind, member, document, stale_after=float("inf")))
         return True
+
+    def _lacks(self, channel: str) -> bool:
+        """Tell whether to look further; with several nodes the first find may be a neighbour's."""
+        return self._several or not settled(self._findings, channel)
 
     def _read(self, uri: str, kind: Kind, rung: Rung) -> Generator[None, None, None]:
         document = yield from self._fetch(uri)

@@ -223,6 +223,12 @@ SPELLINGS: tuple[Spelling, ...] = (
 )
 """Searched in this order; the first that fits decides."""
 
+HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
+    # Cray EX: what this id measures is only said by the sensor's Name, "Node" or something else.
+    (re.compile(r"^chassis voltage regulator\d+ input power$"), POWER),
+)
+"""Ids that say too little to decide, but enough to look."""
+
 LIQUID_CONTEXTS: dict[tuple[Quantity, str], str] = {
     (_T, "LiquidInlet"): SUPPLY,
     (_T, "LiquidOutlet"): RETURN,
@@ -286,7 +292,8 @@ def spelling_of(quantity: Quantity, context: str, *names: str) -> tuple[str, int
 def hinted(name: str) -> frozenset[str]:
     """Return the channels that a sensor may speak for, judging by its id alone."""
     text = words(name)
-    return frozenset(s.channel for s in SPELLINGS if _fits(s, text))
+    known = {spelling.channel for spelling in SPELLINGS if _fits(spelling, text)}
+    return frozenset(known | {channel for pattern, channel in HINTS if pattern.search(text)})
 
 
 def _fits(spelling: Spelling, text: str) -> bool:
