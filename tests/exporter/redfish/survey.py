@@ -15,7 +15,7 @@ from daemon.clocks import system_clock
 from exporter.readings import SourceFailed, SourceReadings
 from exporter.redfish.reader import RedfishSource
 from exporter.redfish.settings import BmcSettings
-from tests.exporter.redfish.fake_bmc import FakeBmc
+from tests.exporter.redfish.fake_bmc import FakeBmc, recorded
 
 BROKEN_EXPAND = {"nvidia-dgx-h100-ami": "ami"}
 """How the recorded firmware expands, where its claim is known to be wrong."""
@@ -33,9 +33,9 @@ def trees(folder: Path) -> list[Path]:
     return sorted(path.parent for path in folder.glob("*/redfish"))
 
 
-def examine(tree: Path, **settings: object) -> Row:
+def examine(tree: Path, *, expand: str = "", **settings: object) -> Row:
     """Walk the tree, then read one steady cycle."""
-    bmc = FakeBmc(tree, expand=BROKEN_EXPAND.get(tree.name, "honest"))
+    bmc = FakeBmc(recorded(tree), expand=expand or BROKEN_EXPAND.get(tree.name, "honest"))
     clock = system_clock()
     source = RedfishSource(
         BmcSettings(url=bmc.url, **settings),
