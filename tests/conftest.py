@@ -11,6 +11,8 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytest_plugins = ["tests.controlplane.fixtures"]
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
