@@ -1,4 +1,4 @@
-"""What both HTTP edges share: JSON answers, the bearer token, lines that do not flood the log."""
+"""What both HTTP edges share: JSON answers, the bearer token, a log that is not flooded."""
 
 from __future__ import annotations
 
