@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 from kubernetes import client, config
 
+from simulator.controlplane.credentials import service_account
+from simulator.controlplane.kubelet import FakeKubelets
+from simulator.controlplane.plane import ControlPlane
 from tests.contracts.cluster.asking import eventually, refusal
-from tests.controlplane.credentials import service_account
-from tests.controlplane.kubelet import FakeKubelets
-from tests.controlplane.plane import ControlPlane
 
 pytestmark = pytest.mark.cluster
 
