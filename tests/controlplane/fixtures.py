@@ -39,7 +39,5 @@ def kubelets(control_plane: ControlPlane) -> Iterator[FakeKubelets]:
     """The kubelets of the shared control plane."""
     from tests.controlplane.kubelet import FakeKubelets
 
-    running = FakeKubelets(control_plane.kubeconfig)
-    running.start()
-    yield running
-    running.close()
+    with FakeKubelets(control_plane.kubeconfig) as running:
+        yield running
