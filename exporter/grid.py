@@ -124,7 +124,11 @@ class Grid:
         skipped = self._skipped + max(0, late)
         self._due += (max(0, late) + 1) * self._forecaster.step_seconds
         self._skipped = 0
-        snapshot = self._snapshot(self._statuses(), now)
+        statuses = self._statuses()
+        present = snapshots.seen(statuses, now)
+        if present is not None:
+            self._roster = self._roster.saw(present)
+        snapshot = self._snapshot(statuses, now)
         position = Position(now, self._clock.wall(), skipped)
         started = self._clock.monotonic()
         self._memory, self._forecast = self._forecaster.advance(
@@ -138,7 +142,7 @@ class Grid:
         now = self._clock.monotonic()
         return View(
             node=self.node,
-            snapshot=self._snapshot(self._statuses(), now, remember=False),
+            snapshot=self._snapshot(self._statuses(), now),
             forecast=self._current(now),
             shelf=self._shelf,
             in_force=self._shelf.in_force,
@@ -205,18 +209,12 @@ class Grid:
     def _statuses(self) -> tuple[SourceStatus, ...]:
         return tuple(collector.status() for collector in self._collectors)
 
-    def _snapshot(
-        self, statuses: tuple[SourceStatus, ...], now: float, *, remember: bool = True
-    ) -> NodeSnapshot:
-        present = snapshots.seen(statuses, now)
-        roster = self._roster if present is None else self._roster.saw(present)
-        if remember:
-            self._roster = roster
+    def _snapshot(self, statuses: tuple[SourceStatus, ...], now: float) -> NodeSnapshot:
         return snapshots.take(
             statuses,
             now,
-            expected=roster.expected(self.declared),
-            expected_count=roster.expected_count(self.declared),
+            expected=self._roster.expected(self.declared),
+            expected_count=self._roster.expected_count(self.declared),
         )
 
     def _current(self, now: float) -> Forecast:
