@@ -13,3 +13,4 @@ compile dev -c requirements/train.txt --extra remediation pyproject.toml require
 compile demo -c requirements/train.txt --extra remediation pyproject.toml requirements/build.in
 compile node -c requirements/train.txt pyproject.toml
 compile bootstrap requirements/bootstrap.in
+compile go requirements/go.in
