@@ -157,6 +157,20 @@ def stopped(ledger: Ledger) -> Refusal | None:
     return None
 
 
+def carry_out(
+    ledger: Ledger, nodes: Mapping[str, Node], limits: Limits, *, node: str, grant: Grant
+) -> Refusal | None:
+    """Return why a grant that was made earlier must not be carried out now, or None.
+
+    It costs nothing again, but what was true when it was made may not be: others
+    may have taken nodes away since.
+    """
+    refusal = stopped(ledger)
+    if refusal is not None or grant.rung is Rung.SOFTEN:
+        return refusal
+    return _share_refusal(ledger, nodes, limits, node)
+
+
 def _take_soft(
     ledger: Ledger, nodes: Mapping[str, Node], limits: Limits, node: str, grant: Grant
 ) -> tuple[Ledger, Refusal | None]:

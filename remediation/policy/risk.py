@@ -92,7 +92,11 @@ def _grant(
     held = episode.grant
     if held is not None and not held.applied and held.rung >= rung:
         # Granted before a crash or a lost answer: carry it out, spend nothing again.
-        return held, snapshot.ledger, budget.stopped(snapshot.ledger)
+        limits = snapshot.policy.limits
+        refusal = budget.carry_out(
+            snapshot.ledger, snapshot.nodes, limits, node=node.name, grant=held
+        )
+        return held, snapshot.ledger, refusal
     name = f"{node.name}.{round(snapshot.now * 1000):x}"
     grant = Grant(
         id=name,
