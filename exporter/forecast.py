@@ -186,11 +186,9 @@ class Forecaster:
         self, snapshot: NodeSnapshot, in_force: InForce | None, absent: tuple[str, ...]
     ) -> frozenset[Degraded]:
         required = in_force.predictor.info.required if in_force else frozenset()
-        here = None if snapshot.seen is None else {gpu.uuid for gpu in snapshot.seen}
         bmc = snapshot.sources.get(SourceName.REDFISH)
         reasons = {
-            Degraded.GPU_MISSING: here is not None
-            and any(gpu.uuid not in here for gpu in snapshot.expected),
+            Degraded.GPU_MISSING: snapshot.gpu_missing,
             Degraded.BMC_DOWN: self.bmc_configured and not (bmc is not None and bmc.up),
             Degraded.OPTIONAL_CHANNELS: bool(set(absent) - required),
             Degraded.FALLBACK_MODEL: in_force is not None and in_force.fallback,

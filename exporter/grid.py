@@ -41,7 +41,6 @@ class View:
 
     node: str
     snapshot: NodeSnapshot
-    expected_count: int | None
     forecast: Forecast
     shelf: ModelShelf
     in_force: InForce | None
@@ -140,7 +139,6 @@ class Grid:
         return View(
             node=self.node,
             snapshot=self._snapshot(self._statuses(), now, remember=False),
-            expected_count=self._roster.expected_count(self.declared),
             forecast=self._current(now),
             shelf=self._shelf,
             in_force=self._shelf.in_force,
@@ -214,7 +212,12 @@ class Grid:
         roster = self._roster if present is None else self._roster.saw(present)
         if remember:
             self._roster = roster
-        return snapshots.take(statuses, roster.expected(self.declared), now)
+        return snapshots.take(
+            statuses,
+            now,
+            expected=roster.expected(self.declared),
+            expected_count=roster.expected_count(self.declared),
+        )
 
     def _current(self, now: float) -> Forecast:
         known = self._forecast

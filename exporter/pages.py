@@ -82,7 +82,7 @@ def landing(view: View) -> str:
         ("Failure probability", _probability(view)),
         ("Model", _model(view)),
         ("Window", f"{forecast.fill_ratio:.0%} read"),
-        ("GPUs", f"{_count(view)} seen of {view.expected_count or 'unknown'}"),
+        ("GPUs", f"{_count(view)} seen of {view.snapshot.expected_count or 'unknown'}"),
         ("Channels the model misses", ", ".join(forecast.missing_channels) or "none"),
     ]
     sources = [

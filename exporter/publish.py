@@ -164,8 +164,8 @@ def _sources(view: View) -> Iterator[tuple[str, Rows]]:
 
 
 def _gpus(view: View) -> Iterator[tuple[str, Rows]]:
-    if view.expected_count is not None:
-        yield "forewarn_gpus_expected", [((view.node,), float(view.expected_count))]
+    if view.snapshot.expected_count is not None:
+        yield "forewarn_gpus_expected", [((view.node,), float(view.snapshot.expected_count))]
     if view.snapshot.seen is not None:
         yield "forewarn_gpus_seen", [((view.node,), float(len(view.snapshot.seen)))]
     index = _indices(view)

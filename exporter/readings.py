@@ -49,6 +49,8 @@ class Missing(StrEnum):
     """An expected GPU has no series while its siblings report."""
     SOURCE_DOWN = "source_down"
     """The source gave no answer at all."""
+    NO_SOURCE = "no_source"
+    """Nobody is asked for it: the settings name no such source."""
 
 
 class Reason(StrEnum):

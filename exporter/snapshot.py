@@ -26,18 +26,34 @@ FRESH_CYCLES = 3
 
 @dataclass(frozen=True, slots=True)
 class NodeSnapshot:
-    """Readings in schema units by place; `seen` is None while the GPUs cannot be counted."""
+    """Readings in schema units by place.
+
+    `seen` is None while the GPUs cannot be counted, `expected_count` None while
+    nobody knows; it may exceed `expected`, which lists those known by UUID.
+    """
 
     values: Mapping[Place, float]
     missing: Mapping[Place, Missing]
     expected: tuple[Gpu, ...]
+    expected_count: int | None
     seen: tuple[Gpu, ...] | None
     workloads: tuple[Workload, ...]
     sources: Mapping[SourceName, SourceStatus]
 
+    @property
+    def gpu_missing(self) -> bool:
+        """Tell whether a GPU that must report left a page that answers."""
+        if self.seen is None:
+            return False
+        here = {gpu.uuid for gpu in self.seen}
+        lost = any(gpu.uuid not in here for gpu in self.expected)
+        return lost or (self.expected_count or 0) > len(here)
+
     def missing_by_kind(self) -> Counter[Missing]:
         """Count the places without a value, every kind included."""
-        return Counter(dict.fromkeys(Missing, 0)) + Counter(self.missing.values())
+        counts = Counter(dict.fromkeys(Missing, 0))
+        counts.update(self.missing.values())
+        return counts
 
 
 def is_fresh(status: SourceStatus, now: float) -> bool:
@@ -56,7 +72,13 @@ def seen(statuses: Iterable[SourceStatus], now: float) -> tuple[Gpu, ...] | None
     return None
 
 
-def take(statuses: Sequence[SourceStatus], expected: tuple[Gpu, ...], now: float) -> NodeSnapshot:
+def take(
+    statuses: Sequence[SourceStatus],
+    now: float,
+    *,
+    expected: tuple[Gpu, ...],
+    expected_count: int | None = None,
+) -> NodeSnapshot:
     """Merge the sources' latest outcomes as they stand at `now` (monotonic seconds)."""
     values: dict[Place, float] = {}
     missing: dict[Place, Missing] = {}
@@ -73,34 +95,34 @@ def take(statuses: Sequence[SourceStatus], expected: tuple[Gpu, ...], now: float
         missing.update(readings.missing)
         workloads += readings.workloads
     present = seen(statuses, now)
-    missing.update(_unread(expected, present, values, missing))
+    silent = _unread_gpus(expected, present) | _unread_node(statuses)
+    missing = silent | missing
     return NodeSnapshot(
         values=values,
         missing={place: kind for place, kind in missing.items() if place not in values},
         expected=expected,
+        expected_count=expected_count,
         seen=present,
         workloads=workloads,
         sources={status.name: status for status in statuses},
     )
 
 
-def _unread(
-    expected: tuple[Gpu, ...],
-    present: tuple[Gpu, ...] | None,
-    values: Mapping[Place, float],
-    missing: Mapping[Place, Missing],
+def _unread_gpus(
+    expected: tuple[Gpu, ...], present: tuple[Gpu, ...] | None
 ) -> dict[Place, Missing]:
     """Name what no source spoke of: GPUs that left a page that answers, or nobody answered."""
     here = {gpu.uuid for gpu in present or ()}
     silence = Missing.SOURCE_DOWN if present is None else Missing.GPU_GONE
-    unread: dict[Place, Missing] = {}
-    for gpu in expected:
-        for channel in dcgm.CHANNELS:
-            place = Place(channel, gpu.uuid)
-            if gpu.uuid not in here and place not in values and place not in missing:
-                unread[place] = silence
-    for row in schema.channels(schema.Level.NODE):
-        place = Place(row.name)
-        if place not in values and place not in missing:
-            unread[place] = Missing.SOURCE_DOWN
-    return unread
+    return {
+        Place(channel, gpu.uuid): silence
+        for gpu in expected
+        if gpu.uuid not in here
+        for channel in dcgm.CHANNELS
+    }
+
+
+def _unread_node(statuses: Sequence[SourceStatus]) -> dict[Place, Missing]:
+    asked = any(status.name is SourceName.REDFISH for status in statuses)
+    silence = Missing.SOURCE_DOWN if asked else Missing.NO_SOURCE
+    return {Place(row.name): silence for row in schema.channels(schema.Level.NODE)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -95,12 +96,13 @@ class DcgmSource:
             raise SourceFailed(Reason.UNREACHABLE, f"{self._url}: {_short(error)}") from error
 
     def _body(self, response: requests.Response, deadline: float) -> tuple[bytes, bool]:
+        """Return what arrived, and whether it is all; short reads, so that the deadline holds."""
         parts: list[bytes] = []
         size = 0
         try:
-            for chunk in response.iter_content(CHUNK_BYTES):
-                parts.append(chunk)
-                size += len(chunk)
+            while part := response.raw.read1(CHUNK_BYTES, decode_content=True):
+                parts.append(part)
+                size += len(part)
                 if size > BODY_LIMIT_BYTES:
                     raise SourceFailed(
                         Reason.TOO_LARGE,
@@ -108,7 +110,9 @@ class DcgmSource:
                     )
                 if self._monotonic() > deadline:
                     raise SourceFailed(Reason.TIMEOUT, f"{self._url}: the page came too slowly")
-        except (requests.exceptions.ChunkedEncodingError, urllib3.exceptions.ProtocolError):
+        except urllib3.exceptions.ReadTimeoutError as error:
+            raise SourceFailed(Reason.TIMEOUT, f"{self._url}: the page stopped coming") from error
+        except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError):
             return b"".join(parts), False
         return b"".join(parts), True
 
