@@ -44,6 +44,8 @@ class Reason(StrEnum):
     POD_UNMANAGED = "pod_unmanaged"
     POD_HAS_LOCAL_DATA = "pod_has_local_data"
     POD_ASKS_TO_STAY = "pod_asks_to_stay"
+    DISRUPTION_BUDGET = "disruption_budget"
+    EVICTION_REFUSED = "eviction_refused"
     NOT_GRANTED = "not_granted"
 
 
