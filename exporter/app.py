@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from importlib import metadata
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
 
 import requests
@@ -21,6 +22,7 @@ from exporter.grid import Grid
 from exporter.models import BUNDLED, ModelShelf
 from exporter.pages import Pages
 from exporter.publish import Page
+from exporter.redfish.reader import RedfishSource
 from exporter.settings import Settings
 from exporter.store import FILE_NAME
 from model import schema
@@ -135,6 +137,10 @@ class Exporter:
             )
             own = settings.dcgm
             sources.append((dcgm, self._pace(own.interval_seconds, own.deadline_seconds)))
+        if settings.bmc.url:
+            bmc = RedfishSource(settings.bmc, clock=self._clock, random=Random())  # noqa: S311
+            pace = self._pace(settings.bmc.interval_seconds, settings.bmc.deadline_seconds)
+            sources.append((bmc, pace))
         return sources
 
     def _pace(self, interval_seconds: float, deadline_seconds: float) -> Pace:

@@ -89,12 +89,12 @@ def _probabilities(
     horizons = info.horizons
     yield (
         "forewarn_node_failure_probability",
-        [((node, h), float(p)) for h, p in zip(horizons, prediction.node, strict=True)],
+        [((node, h), _shortest(p)) for h, p in zip(horizons, prediction.node, strict=True)],
     )
     yield (
         "forewarn_cause_failure_probability",
         [
-            ((node, cause, h), float(p))
+            ((node, cause, h), _shortest(p))
             for cause, row in zip(info.causes, prediction.cause, strict=True)
             for h, p in zip(horizons, row, strict=True)
         ],
@@ -105,9 +105,9 @@ def _probabilities(
     for index, gpu in enumerate(gpus):
         key = (node, gpu.index, gpu.uuid)
         by_gpu += [
-            ((*key, h), float(p)) for h, p in zip(horizons, prediction.gpu[index], strict=True)
+            ((*key, h), _shortest(p)) for h, p in zip(horizons, prediction.gpu[index], strict=True)
         ]
-        scores.append((key, float(prediction.score[index])))
+        scores.append((key, _shortest(prediction.score[index])))
         top = _top_signals(info.names, prediction.contribution[index])
         signals += [((*key, name), share) for name, share in top]
     yield "forewarn_gpu_failure_probability", by_gpu
@@ -117,7 +117,12 @@ def _probabilities(
 
 def _top_signals(names: tuple[str, ...], shares: NDArray[np.float32]) -> list[tuple[str, float]]:
     order = np.argsort(-shares, kind="stable")[:SIGNALS_SHOWN]
-    return [(names[i], float(shares[i])) for i in order if shares[i] >= SIGNAL_FLOOR_RATIO]
+    return [(names[i], _shortest(shares[i])) for i in order if shares[i] >= SIGNAL_FLOOR_RATIO]
+
+
+def _shortest(value: np.float32) -> float:
+    """Return the double that prints like the float32, without digits that it never had."""
+    return float(str(value))
 
 
 def _inputs(view: View) -> Iterator[tuple[str, Rows]]:

@@ -156,6 +156,8 @@ class Loop:
     def _record(self, snapshot: Snapshot, version: str) -> Plan:
         """Plan and write the ledger; whoever was faster makes us plan again on what they wrote."""
         for _ in range(_RECORD_ATTEMPTS):
+            if snapshot.ledger.epoch > snapshot.epoch:
+                raise Conflict("a later leader wrote the ledger")
             decided = plan(snapshot)
             if decided.ledger == snapshot.ledger and version:
                 return decided

@@ -121,7 +121,7 @@ class Report:
             self._catalog.evictions.labels(outcome).inc()
 
     def call_failed(self, failure: CallFailed) -> None:
-        """Count a failed call to Kubernetes; repeats of the same failure are counted, not logged."""
+        """Count a failed call to Kubernetes; repeats of the same kind are not logged again."""
         self._failed(Source.KUBERNETES, failure)
 
     def evidence_failed(self, failures: Mapping[Source, CallFailed]) -> None:

@@ -17,3 +17,4 @@ compile bootstrap requirements/bootstrap.in
 compile build -c requirements/train.txt requirements/build.in
 compile remediation -c requirements/train.txt --extra remediation pyproject.toml \
     --no-emit-package onnxruntime --no-emit-package numpy --no-emit-package flatbuffers --no-emit-package protobuf
+compile go requirements/go.in

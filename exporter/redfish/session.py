@@ -7,7 +7,6 @@ import hashlib
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from daemon.secrets import SecretFile, SecretUnreadable
 from exporter.readings import Reason, SourceFailed
@@ -96,10 +95,11 @@ class BmcSession:
         nothing more can be asked in this cycle.
         """
         login = self._login()
+        kept = bool(self._token)
         answer = self._get_once(path, login)
-        if answer.status == HTTPStatus.UNAUTHORIZED and login and self._token:
+        if answer.status == HTTPStatus.UNAUTHORIZED and kept:
             # BMCs drop sessions early: one new log-in, one repetition, no more.
-            self._forget()
+            self._drop()
             login = self._login()
             answer = self._get_once(path, login)
         self._check(answer, path)
@@ -108,7 +108,7 @@ class BmcSession:
 
     def close(self) -> None:
         """Delete the session on the BMC and close the sockets; never raises."""
-        self._transport.until(float("inf"))
+        self._transport.until(self._monotonic() + self._settings.connect_timeout_seconds)
         self._drop()
         self._transport.close()
 
@@ -186,7 +186,7 @@ class BmcSession:
         if answer.status in BUSY or (answer.status >= 400 and NOT_READY in answer.body):
             self._busy(answer, path)
         reason = REASONS.get(answer.status, Reason.HTTP_OTHER)
-        raise ResourceFailed(reason, f"{path} answered {answer.status}", status=answer.status)
+        raise ResourceFailed(reason, f"{path} answered {answer.status}")
 
     def _refused(self, answer: Answer, detail: str) -> None:
         """Count a refusal, stop after the second; a forced password change stops at once."""

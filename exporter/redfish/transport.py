@@ -29,11 +29,12 @@ FOREIGN = "another host"
 class ResourceFailed(Exception):
     """One resource could not be read; the rest of the BMC may well be."""
 
-    def __init__(self, reason: Reason, detail: str, *, status: int = 0) -> None:
+    def __init__(self, reason: Reason, detail: str, *, asked: bool = True) -> None:
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
         self.detail = detail
-        self.status = status
+        self.asked = asked
+        """False when the cycle ended before its turn, which says nothing of the resource."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +109,10 @@ class Transport:
 
     def _send(self, method: str, url: str, headers: Mapping[str, str], body: Any) -> Answer:
         where = urlsplit(url).path
-        if self._monotonic() >= self._deadline:
-            raise ResourceFailed(Reason.TIMEOUT, f"{where} was not asked: the cycle's time is up")
+        left = self._deadline - self._monotonic()
+        if left <= 0:
+            detail = f"{where} was not asked: the cycle's time is up"
+            raise ResourceFailed(Reason.TIMEOUT, detail, asked=False)
         self.sent += 1
         settings = self._settings
         try:
@@ -118,7 +121,10 @@ class Transport:
                 url,
                 json=body,
                 headers={"Accept": "application/json", "OData-Version": "4.0", **headers},
-                timeout=(settings.connect_timeout_seconds, settings.read_timeout_seconds),
+                timeout=(
+                    min(settings.connect_timeout_seconds, left),
+                    min(settings.read_timeout_seconds, left),
+                ),
                 verify=self._verify(),
                 allow_redirects=False,
                 stream=True,

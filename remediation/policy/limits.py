@@ -43,6 +43,30 @@ _BY_REMEDY = {
 }
 
 
+def _at_least(least: int, **values: int) -> None:
+    for name, value in values.items():
+        if value < least:
+            raise ValueError(f"{name} is {value}, expected at least {least}")
+
+
+def _percent(**values: float) -> None:
+    for name, value in values.items():
+        if not 0 < value <= 100:
+            raise ValueError(f"{name} is {value}, expected above 0 and at most 100 percent")
+
+
+def _ratio(**values: float) -> None:
+    for name, value in values.items():
+        if not 0 < value < 1:
+            raise ValueError(f"{name} is {value}, expected a probability between 0 and 1")
+
+
+def _positive(**values: float) -> None:
+    for name, value in values.items():
+        if value <= 0:
+            raise ValueError(f"{name} is {value}, expected more than 0 seconds")
+
+
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A part of the policy: immutable, strict, checked when made."""
 
@@ -137,27 +161,3 @@ class Policy(_Part, frozen=True, kw_only=True):
         """Return the rung an alert asks for, whatever the mode: the lowest of its bounds."""
         by_cause = _CEILING[self.ceilings.get(cause, Mode.MIGRATE)]
         return min(_BY_SEVERITY[severity], _BY_REMEDY[remedy], by_cause)
-
-
-def _at_least(least: int, **values: int) -> None:
-    for name, value in values.items():
-        if value < least:
-            raise ValueError(f"{name} is {value}, expected at least {least}")
-
-
-def _percent(**values: float) -> None:
-    for name, value in values.items():
-        if not 0 < value <= 100:
-            raise ValueError(f"{name} is {value}, expected above 0 and at most 100 percent")
-
-
-def _ratio(**values: float) -> None:
-    for name, value in values.items():
-        if not 0 < value < 1:
-            raise ValueError(f"{name} is {value}, expected a probability between 0 and 1")
-
-
-def _positive(**values: float) -> None:
-    for name, value in values.items():
-        if value <= 0:
-            raise ValueError(f"{name} is {value}, expected more than 0 seconds")

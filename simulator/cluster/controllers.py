@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from simulator.cluster.kinds import Kind, Obj
     from simulator.cluster.store import Store
 
-_IDLE_SECONDS = 0.2
+_IDLE_SECONDS = 0.05
 """The longest wait, so that closing does not take longer."""
 
 

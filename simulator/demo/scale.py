@@ -1,4 +1,8 @@
-"""One scale that divides every duration in a copy of a shipped file, and nothing else (pure)."""
+"""One scale that divides every duration in a copy of a shipped file, and nothing else (pure).
+
+A deadline on a real program is the one exception: it is divided, but never
+below `DEADLINE_FLOOR_SECONDS`, because the program does not run faster for it.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,8 @@ UNITS_SECONDS = {
     "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0,
     "d": 86_400.0, "w": 604_800.0, "y": 31_536_000.0,
 }  # fmt: skip
+DEADLINE_FLOOR_SECONDS = 0.45
+_DEADLINE = re.compile(r"(?:^|_)(?:timeout|deadline)(?:_seconds)?$")
 _PART = r"\d+(?:ms|[smhdwy])"
 _DURATION = re.compile(rf"(?:{_PART})+")
 _RANGE = re.compile(rf"\[((?:{_PART})+)(:(?:(?:{_PART})+)?)?\]")
@@ -69,9 +75,16 @@ def document(node: Any, scale: float) -> Any:
 
 def _value(key: str, value: Any, scale: float) -> Any:
     if isinstance(value, int | float) and not isinstance(value, bool) and key.endswith("_seconds"):
-        return value / scale
+        return value / _divisor(key, value, scale)
     if isinstance(value, str):
         if key in _PROMETHEUS_KEYS:
-            return shorter(value, scale)
+            return shorter(value, _divisor(key, seconds(value), scale))
         return expression(value, scale) if key == "expr" else value
     return document(value, scale)
+
+
+def _divisor(key: str, value_seconds: float, scale: float) -> float:
+    """Return the scale, or for a deadline the most that keeps it at its floor."""
+    if not _DEADLINE.search(key):
+        return scale
+    return min(scale, max(1.0, value_seconds / DEADLINE_FLOOR_SECONDS))

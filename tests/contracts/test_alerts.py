@@ -58,7 +58,7 @@ def test_every_alert_has_a_runbook_with_its_headings(alert: dict[str, Any]) -> N
     assert text.startswith(f"# {alert['alert']}\n")
     assert re.findall(r"^## (.+)$", text, re.MULTILINE) == HEADINGS
     bodies = re.split(r"^## .+$", text, flags=re.MULTILINE)[1:]
-    assert all(len(body.strip()) > 40 for body in bodies)
+    assert all(len(body.strip()) > 30 for body in bodies)
 
 
 def test_no_runbook_without_an_alert() -> None:

@@ -4,6 +4,7 @@
 #   build.sh TARGET_DIR   build into TARGET_DIR; it is then what KUBEBUILDER_ASSETS should name
 #   build.sh --where      print that folder: KUBEBUILDER_ASSETS, or one per user and set of versions
 #   build.sh --list       print the programs, one a line
+#   build.sh --go         print the Go that builds them, or fail
 #
 # Every folder beside this file with a go.mod is one module with its own
 # dependencies, and each of its `tool` lines one program. To add a program, add
@@ -60,6 +61,7 @@ build() { # module package program
 
 case "${1:-}" in
 --where) where; exit ;;
+--go) find_go; exit ;;
 --list) programs | cut -d' ' -f3; exit ;;
 '' | -*) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac

@@ -153,3 +153,20 @@ def test_rules_and_dashboards_come_along_whole() -> None:
     for folder, pattern in (("alerts", "*.rules.yml"), ("dashboards", "*.json")):
         (generated,) = read(ROOT / folder / "kustomization.yaml")["configMapGenerator"]
         assert set(generated["files"]) == {path.name for path in (ROOT / folder).glob(pattern)}
+
+
+def test_tokens_are_mounted_where_the_settings_look_for_them() -> None:
+    settings = read(DEPLOY / "config" / "remediation.example.yml")
+    mounts = {mount["mountPath"] for mount in pod_of(WORKLOADS[1])["containers"][0]["volumeMounts"]}
+    for part in ("webhook", "status"):
+        assert str(Path(settings[part]["token_file"]).parent) in mounts
+
+
+def test_the_cluster_has_one_name() -> None:
+    prometheus = read(ROOT / "alerts" / "prometheus.example.yml")
+    settings = read(DEPLOY / "config" / "remediation.cluster.yml")
+    assert settings["cluster"] == prometheus["global"]["external_labels"]["cluster"]
+
+
+def test_remediation_ships_observing() -> None:
+    assert read(DEPLOY / "config" / "remediation.cluster.yml")["policy"]["mode"] == "observe"

@@ -15,48 +15,40 @@ FANS = 6
 DETECTORS = ("0_ColdPlate", "0_Manifold", "1_ColdPlate", "1_Manifold")
 
 
+_HOT_AIR = {"UpperCaution": {"Reading": 40.0}, "UpperCritical": {"Reading": 43.0}}
+_CELSIUS, _LITERS = ("Temperature", "Cel"), ("LiquidFlowLPM", "L/min")
+OF_TRAY: dict[str, tuple[tuple[str, str], str, dict[str, Any]]] = {
+    "TotalHSC_Power_0": (("Power", "W"), "node_power_watts", {}),
+    "Front_IO_Temp_0": (_CELSIUS, "node_inlet_temperature_celsius", {"Thresholds": _HOT_AIR}),
+    "Coolant_Supply_Temp_0": (
+        _CELSIUS,
+        "node_coolant_supply_temperature_celsius",
+        {"PhysicalContext": "LiquidInlet"},
+    ),
+    "Coolant_Return_Temp_0": (
+        _CELSIUS,
+        "node_coolant_return_temperature_celsius",
+        {"PhysicalContext": "LiquidOutlet"},
+    ),
+    "Coolant_Flow_0": (_LITERS, "node_coolant_flow_liters_per_minute", {}),
+}
+"""Sensor → type and units, channel, further properties."""
+DRY_VOLTS, WET_VOLTS = 1.73, 0.4
+
+
 def tray_sensors(reading: NodeReading) -> list[Resource]:
     """Return fans, power, inlet, coolant and leak voltages."""
-
-    def of_tray(name: str, kind: str, units: str, channel: str, **more: Any) -> Resource:
-        return sensor(
-            "Chassis_0", f"Chassis_0_{name}", kind, units, reading.of_node(channel), **more
-        )
-
     fans = [_fan(reading, fan, place) for fan in range(1, FANS + 1) for place in ("FRONT", "REAR")]
-    hot = {"Thresholds": {"UpperCaution": {"Reading": 40.0}, "UpperCritical": {"Reading": 43.0}}}
-    leaking = reading.of_node("node_leak_detected") > 0.0
-    volts = [
-        sensor("Chassis_0", f"Chassis_0_LeakDetector_{place}", "Voltage", "V",
-                0.4 if leaking else 1.73)
-        for place in DETECTORS
-    ]  # fmt: skip
-    return [
-        *fans,
-        of_tray("TotalHSC_Power_0", "Power", "W", "node_power_watts"),
-        of_tray("Front_IO_Temp_0", "Temperature", "Cel", "node_inlet_temperature_celsius", **hot),
-        of_tray(
-            "Coolant_Supply_Temp_0",
-            "Temperature",
-            "Cel",
-            "node_coolant_supply_temperature_celsius",
-            PhysicalContext="LiquidInlet",
-        ),
-        of_tray(
-            "Coolant_Return_Temp_0",
-            "Temperature",
-            "Cel",
-            "node_coolant_return_temperature_celsius",
-            PhysicalContext="LiquidOutlet",
-        ),
-        of_tray(
-            "Coolant_Flow_0",
-            "LiquidFlowLPM",
-            "L/min",
-            "node_coolant_flow_liters_per_minute",
-        ),
-        *volts,
+    listed = [
+        sensor("Chassis_0", f"Chassis_0_{name}", *kind, reading.of_node(channel), **more)
+        for name, (kind, channel, more) in OF_TRAY.items()
     ]
+    volts = WET_VOLTS if reading.of_node("node_leak_detected") > 0.0 else DRY_VOLTS
+    leaks = [
+        sensor("Chassis_0", f"Chassis_0_LeakDetector_{place}", "Voltage", "V", volts)
+        for place in DETECTORS
+    ]
+    return [*fans, *listed, *leaks]
 
 
 def _fan(reading: NodeReading, fan: int, place: str) -> Resource:

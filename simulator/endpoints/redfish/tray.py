@@ -130,18 +130,18 @@ def _systems(gpus: int, reading: NodeReading) -> list[Resource]:
 
 def _chassis(name: str, kind: str, sensors: list[Resource]) -> list[Resource]:
     path = f"{ROOT}/Chassis/{name}"
-    links: dict[str, Any] = {"Sensors": link(f"{path}/Sensors")}
+    more: dict[str, Any] = {"Sensors": link(f"{path}/Sensors")}
     if kind == "Shelf":
-        links["ThermalSubsystem"] = link(f"{path}/ThermalSubsystem")
-        links["PowerSubsystem"] = link(f"{path}/PowerSubsystem")
+        more["Manufacturer"] = "NVIDIA"
+        more["ThermalSubsystem"] = link(f"{path}/ThermalSubsystem")
+        more["PowerSubsystem"] = link(f"{path}/PowerSubsystem")
     chassis = resource(
         path,
         "Chassis.v1_22_0.Chassis",
         ChassisType=kind,
-        Manufacturer="NVIDIA",
         PowerState="On",
         Status=ENABLED,
-        **links,
+        **more,
     )
     members = [sensor["@odata.id"] for sensor in sensors]
     return [chassis, collection(f"{path}/Sensors", "Sensor", members), *sensors]

@@ -49,7 +49,7 @@ class Asked:
 @pytest.fixture(scope="session")
 def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
     path = tmp_path_factory.mktemp("embedded") / "kubeconfig"
-    with EmbeddedCluster(pace=Pace(start_seconds=0.1)) as cluster:
+    with EmbeddedCluster(pace=Pace(start_seconds=1.0, scale=20)) as cluster:
         cluster.write_kubeconfig(path)
         api = config.new_client_from_config(str(path))
         yield Asked(api, lambda name, labels: cluster.add_node(name, rack="r1", labels=labels))

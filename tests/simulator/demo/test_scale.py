@@ -53,3 +53,13 @@ def test_a_rule_file_keeps_labels_and_thresholds() -> None:
     assert rule["rules"][0] == {
         "alert": "A", "expr": "x[5000ms] > 0.5", "for": "5000ms", "labels": {"horizon": "24h"},
     }  # fmt: skip
+
+
+def test_a_deadline_on_a_real_program_keeps_its_floor() -> None:
+    shipped = {"connect_timeout_seconds": 4.0, "deadline_seconds": 45.0, "tick_seconds": 6.0}
+    assert scale.document(shipped, 60) == {
+        "connect_timeout_seconds": pytest.approx(scale.DEADLINE_FLOOR_SECONDS),
+        "deadline_seconds": 0.75,
+        "tick_seconds": 0.1,
+    }
+    assert scale.document({"scrape_timeout": "10s"}, 60) == {"scrape_timeout": "450ms"}
