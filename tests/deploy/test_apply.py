@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.controlplane.kubelet import FakeKubelets
-from tests.controlplane.plane import ControlPlane, assets
+from simulator.controlplane.plane import ControlPlane, assets
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 ACCOUNT = "system:serviceaccount:forewarn:forewarn-remediation"
@@ -91,15 +90,13 @@ def test_the_account_of_remediation_may(
 
 
 def test_pods_start_under_the_restricted_profile(plane: ControlPlane, applied: Kubectl) -> None:
-    kubelets = FakeKubelets(plane.kubeconfig)
-    kubelets.start()
-    try:
+    from simulator.controlplane.kubelet import FakeKubelets
+
+    with FakeKubelets(plane.kubeconfig) as kubelets:
         kubelets.add_node("gpu-1", labels={"nvidia.com/gpu.present": "true"})
         kubelets.add_node("plain-1")
         assert ready(applied, "daemonset/forewarn-exporter", "{.status.numberReady}") == "1"
         assert ready(applied, "deployment/forewarn-remediation", "{.status.readyReplicas}") == "2"
-    finally:
-        kubelets.close()
 
 
 def ready(kubectl: Kubectl, name: str, path: str) -> str:
