@@ -23,8 +23,8 @@ import yaml
 
 from daemon.clocks import system_clock
 from simulator.demo.hardware import Hardware
-from simulator.demo.processes import Processes, free_port
 from simulator.fleet import lay_out
+from simulator.processes import Processes, free_port
 from simulator.workload import Workload
 
 TICKS = os.sysconf("SC_CLK_TCK")

@@ -16,7 +16,7 @@ import requests
 
 from simulator.controlplane import credentials
 from simulator.controlplane.credentials import ADMIN_GROUP, User
-from simulator.demo.processes import Processes, free_port
+from simulator.processes import Processes, free_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

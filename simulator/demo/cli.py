@@ -18,10 +18,10 @@ from urllib3.exceptions import HTTPError
 from simulator.demo import clusters, programs, shipped
 from simulator.demo.observing import Observer
 from simulator.demo.plan import SCALE_LIMIT, Plan
-from simulator.demo.processes import ProcessFailed
 from simulator.demo.stage import JobNotPlaced, Stage
 from simulator.demo.story import Story
 from simulator.faults import STORIES
+from simulator.processes import ProcessFailed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from simulator.demo import shipped
 from simulator.demo.monitoring import CLUSTER_NAME
 from simulator.demo.plan import OWN_NAMESPACE
-from simulator.demo.processes import free_port
+from simulator.processes import free_port
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from simulator.demo.monitoring import Monitoring
     from simulator.demo.plan import Plan
-    from simulator.demo.processes import Processes
+    from simulator.processes import Processes
 
 NAME = "remediation"
 

@@ -12,8 +12,8 @@ from simulator.demo import clusters, exporters, hands, monitoring, programs
 from simulator.demo.cluster import Watcher
 from simulator.demo.hardware import PREFILL_SECONDS, Hardware
 from simulator.demo.plan import JOB, NAMESPACE
-from simulator.demo.processes import Processes
 from simulator.fleet import lay_out
+from simulator.processes import Processes
 from simulator.scenario import Scenario
 from simulator.workload import Workload
 
