@@ -59,6 +59,7 @@ class Stage:
         self.hardware: Hardware
         self.watcher: Watcher
         self.addresses: Addresses
+        self.kubeconfig: Path
         self.struck = ""
 
     def __enter__(self) -> Self:
@@ -84,17 +85,17 @@ class Stage:
         found = programs.locate(self._say)
         self.processes = keep(Processes(plan.folder / "logs"))
         run = clusters.real if plan.real_cluster else clusters.embedded
-        kubeconfig = keep(run(plan))
-        self.watcher = Watcher(kubeconfig, NAMESPACE, JOB)
+        self.kubeconfig = keep(run(plan))
+        self.watcher = Watcher(self.kubeconfig, NAMESPACE, JOB)
         self._stack.callback(self.watcher.close)
         placed = self._wait_for_the_job()
         self.struck = sorted(work.node for work in placed.work)[plan.busy // 2]
         self.hardware = self._machines()
         self.hardware.carry(placed)
         keep(self.hardware)
-        self._start_product(found, kubeconfig)
+        self._start_product(found)
 
-    def _start_product(self, found: programs.Programs, kubeconfig: Path) -> None:
+    def _start_product(self, found: programs.Programs) -> None:
         plan, processes = self.plan, self.processes
         chosen = exporters.ports(plan.names)
         site = monitoring.choose_ports(plan.folder)
@@ -109,7 +110,7 @@ class Stage:
         )
         exporters.start(plan, self.hardware, chosen, processes)
         monitoring.start(site, plan, found, processes)
-        hands.start(ours, plan, site, kubeconfig, processes)
+        hands.start(ours, plan, site, self.kubeconfig, processes)
         dcgm = {each.node: each.dcgm_url for each in self.hardware.addresses}
         self.addresses = Addresses(
             prometheus=site.prometheus_url,
