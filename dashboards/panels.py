@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from grafana_foundation_sdk.builders import dashboard as grafana
 from grafana_foundation_sdk.builders import prometheus, stat, table, timeseries
@@ -16,6 +16,13 @@ from grafana_foundation_sdk.models.dashboard import (
     ThresholdsMode,
 )
 from grafana_foundation_sdk.models.prometheus import PromQueryFormat
+
+if TYPE_CHECKING:
+    from grafana_foundation_sdk.cog.builder import Builder
+    from grafana_foundation_sdk.models.dashboard import Panel
+
+    AnyPanel: TypeAlias = Builder[Panel]
+    Panels: TypeAlias = list[AnyPanel]
 
 SOURCE = DataSourceRef(type_val="prometheus", uid="${datasource}")
 CALM = (Threshold(None, "green"), Threshold(0.2, "orange"), Threshold(0.5, "red"))
@@ -43,6 +50,15 @@ class Look:
         return (
             FieldColorModeId.PALETTE_CLASSIC if self.steps is PLAIN else FieldColorModeId.THRESHOLDS
         )
+
+
+SMALL = Look(width=6, height=4)
+THIRD = Look(width=8)
+
+
+def small(steps: tuple[Threshold, ...]) -> Look:
+    """A quarter of the width, for one number."""
+    return Look(width=6, height=4, steps=steps)
 
 
 def number(title: str, expr: str, text: str, look: Look) -> stat.Panel:

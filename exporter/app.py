@@ -40,6 +40,7 @@ HANG_GRACE = 1.5
 LIVENESS_STEPS = 5
 LIVENESS_FLOOR_SECONDS = 60.0
 STOP_SECONDS = 3.0
+HTTP_THREADS = 4
 
 
 class Exporter:
@@ -71,32 +72,15 @@ class Exporter:
         node = settings.node_name()
         self._shelf = _shelf(settings, node, bundled, log)
         self._shelf.look()
-        step_seconds = self._step_seconds()
         self._collectors = [
             Collector(source, pace, clock=self._clock, log=log)
             for source, pace in self._sources(settings)
         ]
-        self.grid = Grid(
-            node,
-            forecaster=Forecaster(
-                step_seconds=step_seconds,
-                minimum_fill_ratio=settings.window.minimum_fill_ratio,
-                bmc_configured=bool(settings.bmc.url),
-            ),
-            collectors=self._collectors,
-            shelf=self._shelf,
-            declared=settings.gpus.declared(),
-            path=_window_path(settings),
-            check_interval_seconds=settings.model.check_interval_seconds,
-            clock=self._clock,
-            log=log,
-        )
-        self.grid.housekeeping = self._keep_house
+        step_seconds = self._step_seconds()
+        self.grid = self._grid(node, step_seconds)
+        listen = settings.listen
         self._server = Server(
-            self._pages(step_seconds),
-            host=settings.listen.host,
-            port=settings.listen.port,
-            threads=4,
+            self._pages(step_seconds), host=listen.host, port=listen.port, threads=HTTP_THREADS
         )
 
     @property
@@ -162,6 +146,25 @@ class Exporter:
                 model_step_seconds=own,
             )
         return chosen
+
+    def _grid(self, node: str, step_seconds: float) -> Grid:
+        grid = Grid(
+            node,
+            forecaster=Forecaster(
+                step_seconds=step_seconds,
+                minimum_fill_ratio=self.settings.window.minimum_fill_ratio,
+                bmc_configured=bool(self.settings.bmc.url),
+            ),
+            collectors=self._collectors,
+            shelf=self._shelf,
+            declared=self.settings.gpus.declared(),
+            path=_window_path(self.settings),
+            check_interval_seconds=self.settings.model.check_interval_seconds,
+            clock=self._clock,
+            log=self._log,
+        )
+        grid.housekeeping = self._keep_house
+        return grid
 
     def _pages(self, step_seconds: float) -> Pages:
         registry = CollectorRegistry()

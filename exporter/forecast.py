@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from exporter.window import Window
     from model.runtime import Prediction
 
-REPLAY_LIMIT_SECONDS = 72 * 3600.0
-"""The memory's longest half-life: after a longer gap the state starts cold, as it would end."""
+REPLAY_LIMIT_SECONDS = 72 * 3600
+"""In the model's own time: after a longer gap the state starts cold."""
 
 FRESH_STEPS = 3
 """A forecast older than this many grid steps is withdrawn."""
@@ -130,7 +130,9 @@ class Forecaster:
     def replay(self, memory: Memory, in_force: InForce | None, position: Position) -> Memory:
         """Advance through the steps that were skipped before `position`."""
         skipped = position.skipped
-        if skipped * self.step_seconds > REPLAY_LIMIT_SECONDS and in_force is not None:
+        if in_force is None:
+            skipped = min(skipped, memory.window.steps)
+        elif skipped * in_force.predictor.info.step_seconds > REPLAY_LIMIT_SECONDS:
             state = in_force.predictor.initial_state(len(memory.window.uuids))
             memory = replace(memory, state=state)
             skipped = memory.window.steps

@@ -83,7 +83,7 @@ class Grid:
         self._memory = forecasts.cold()
         self._roster = Roster()
         self._forecast: Forecast | None = None
-        self._due = clock.monotonic()
+        self.due = clock.monotonic()
         self._skipped = 0
         self._inference_seconds: float | None = None
         self._inference_failures = 0
@@ -109,9 +109,9 @@ class Grid:
         while not stop.is_set():
             now = self._beat = self._clock.monotonic()
             self.housekeeping()
-            if now >= self._due:
+            if now >= self.due:
                 self._guarded_step(now)
-            pause = min(self._due - self._clock.monotonic(), self._check_interval_seconds)
+            pause = min(self.due - self._clock.monotonic(), self._check_interval_seconds)
             stop.wait(max(0.0, pause))
 
     def alive(self, limit_seconds: float) -> bool:
@@ -120,11 +120,15 @@ class Grid:
 
     def step(self, now: float) -> None:
         """Take the step that is due at `now` (monotonic seconds) and save what it led to."""
-        late = int((now - self._due) // self._forecaster.step_seconds)
+        late = int((now - self.due) // self._forecaster.step_seconds)
         skipped = self._skipped + max(0, late)
-        self._due += (max(0, late) + 1) * self._forecaster.step_seconds
+        self.due += (max(0, late) + 1) * self._forecaster.step_seconds
         self._skipped = 0
-        snapshot = self._snapshot(self._statuses(), now)
+        statuses = self._statuses()
+        present = snapshots.seen(statuses, now)
+        if present is not None:
+            self._roster = self._roster.saw(present)
+        snapshot = self._snapshot(statuses, now)
         position = Position(now, self._clock.wall(), skipped)
         started = self._clock.monotonic()
         self._memory, self._forecast = self._forecaster.advance(
@@ -138,7 +142,7 @@ class Grid:
         now = self._clock.monotonic()
         return View(
             node=self.node,
-            snapshot=self._snapshot(self._statuses(), now, remember=False),
+            snapshot=self._snapshot(self._statuses(), now),
             forecast=self._current(now),
             shelf=self._shelf,
             in_force=self._shelf.in_force,
@@ -191,7 +195,7 @@ class Grid:
         passed = int(elapsed // step)
         # Within the step that was already taken, the next one waits for its
         # time; later, one is due at once, after those that were missed.
-        self._due = self._clock.monotonic() + (0.0 if passed else step - elapsed)
+        self.due = self._clock.monotonic() + (0.0 if passed else step - elapsed)
         self._skipped = max(0, passed - 1)
         self._log.info("window restored", gap_seconds=round(elapsed), missed_steps=self._skipped)
 
@@ -205,18 +209,12 @@ class Grid:
     def _statuses(self) -> tuple[SourceStatus, ...]:
         return tuple(collector.status() for collector in self._collectors)
 
-    def _snapshot(
-        self, statuses: tuple[SourceStatus, ...], now: float, *, remember: bool = True
-    ) -> NodeSnapshot:
-        present = snapshots.seen(statuses, now)
-        roster = self._roster if present is None else self._roster.saw(present)
-        if remember:
-            self._roster = roster
+    def _snapshot(self, statuses: tuple[SourceStatus, ...], now: float) -> NodeSnapshot:
         return snapshots.take(
             statuses,
             now,
-            expected=roster.expected(self.declared),
-            expected_count=roster.expected_count(self.declared),
+            expected=self._roster.expected(self.declared),
+            expected_count=self._roster.expected_count(self.declared),
         )
 
     def _current(self, now: float) -> Forecast:

@@ -40,7 +40,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run one subcommand; wrong input is one line on stderr and status 2."""
     if arguments[:1] == ["demo"]:
         return _demo(list(arguments[1:]))
-    options = _parser().parse_args(arguments)
+    options = command_line().parse_args(arguments)
     try:
         status: int = options.act(options)
     except (ValueError, OSError, SecretUnreadable) as error:
@@ -49,7 +49,8 @@ def run(arguments: Sequence[str]) -> int:
     return status
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_line() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
     parser = argparse.ArgumentParser(
         prog="forewarn-simulator",
         description="A GPU cluster that can break: physics, faults with known failure times, "

@@ -14,9 +14,9 @@ from simulator.counters import Counters, latched
 if TYPE_CHECKING:
     from simulator.arrays import Flags, Floats, Whole
     from simulator.board import Build
-    from simulator.machine import Trace
     from simulator.noise import Noise
     from simulator.stress import Stress
+    from simulator.trace import Trace
     from simulator.workload import Activity
 
 CHANNEL_NAMES: tuple[str, ...] = tuple(channel.name for channel in CHANNELS)

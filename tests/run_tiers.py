@@ -44,7 +44,7 @@ def _services() -> str:
 
 
 def _control_plane() -> str:
-    from tests.controlplane.plane import assets, missing_programs
+    from simulator.controlplane.plane import assets, missing_programs
 
     missing = missing_programs()
     return f"{', '.join(missing)} in {assets()}" if missing else ""

@@ -64,7 +64,10 @@ class Interpreter:
                 self._count(COUNTED.get(result))
             else:
                 known.append(result)
-        return _combine(pick.rule, known, kinds)
+        combined = _combine(pick.rule, known, kinds)
+        if isinstance(combined, float) and not schema.BY_NAME[channel].plausible(combined):
+            return Missing.OUT_OF_RANGE
+        return combined
 
     def _one(self, channel: str, sample: Sample | Missing | None) -> float | Missing:
         """Judge one sensor: believable for this channel, or why not."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from random import Random
 from typing import TYPE_CHECKING
 
 from exporter.readings import Missing, Reason, SourceFailed, SourceName, SourceReadings
@@ -19,7 +20,6 @@ from model.sources import redfish as spell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from random import Random
 
     from daemon.clocks import Clock
     from exporter.readings import Place
@@ -40,11 +40,17 @@ class RedfishSource:
 
     name = SourceName.REDFISH
 
-    def __init__(self, settings: BmcSettings, *, clock: Clock, random: Random) -> None:
+    def __init__(
+        self, settings: BmcSettings, *, clock: Clock, random: Random | None = None
+    ) -> None:
         self._settings = settings
+        self._monotonic = clock.monotonic
         self._session = BmcSession(settings, clock.monotonic)
         self._discovery = Discovery(
-            settings, self._session, monotonic=clock.monotonic, random=random
+            settings,
+            self._session,
+            monotonic=clock.monotonic,
+            random=random or Random(),  # noqa: S311 - spreads load, guards nothing
         )
         self._interpreter = Interpreter()
         self._held: dict[str, tuple[Sample, float]] = {}
@@ -60,8 +66,9 @@ class RedfishSource:
         errors: Counter[Reason] = Counter()
         if discovery.plan is None:
             errors += discovery.go_on(now, deadline)
-        if discovery.plan is None:
-            return self._outcome(before, errors, DISCOVERING, {}, {})
+            spent = self._monotonic() - now
+            if discovery.plan is None or spent > self._settings.deadline_seconds / 2:
+                return self._outcome(before, errors, DISCOVERING, {}, {})
         strategy = discovery.plan.strategy
         values, missing = self._cycle(discovery.plan, now, errors)
         if discovery.due(now):

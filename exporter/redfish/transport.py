@@ -34,7 +34,7 @@ class ResourceFailed(Exception):
         self.reason = reason
         self.detail = detail
         self.asked = asked
-        """False when the cycle ended before its turn, which says nothing of the resource."""
+        """False when the cycle ended before it had its time, which says nothing of the resource."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +115,7 @@ class Transport:
             raise ResourceFailed(Reason.TIMEOUT, detail, asked=False)
         self.sent += 1
         settings = self._settings
+        in_full = left >= settings.read_timeout_seconds
         try:
             response = self._http.request(
                 method,
@@ -136,7 +137,8 @@ class Transport:
         except requests.exceptions.ConnectTimeout as error:
             raise SourceFailed(Reason.TIMEOUT, f"{where}: no connection in time") from error
         except (requests.exceptions.Timeout, StreamTimeout, TimeoutStateError) as error:
-            raise ResourceFailed(Reason.TIMEOUT, f"{where}: no answer in time") from error
+            detail = f"{where}: no answer in time"
+            raise ResourceFailed(Reason.TIMEOUT, detail, asked=in_full) from error
         except requests.exceptions.ConnectionError as error:
             raise SourceFailed(Reason.UNREACHABLE, f"{where}: {_short(error)}") from error
         except (requests.exceptions.RequestException, HTTPError, OSError, ValueError) as error:
@@ -155,7 +157,8 @@ class Transport:
             if len(body) > limit:
                 raise ResourceFailed(Reason.TOO_LARGE, f"{where} is larger than {limit} bytes")
             if self._monotonic() >= self._deadline:
-                raise ResourceFailed(Reason.TIMEOUT, f"{where} was still arriving at the deadline")
+                detail = f"{where} was still arriving at the end of the cycle"
+                raise ResourceFailed(Reason.TIMEOUT, detail, asked=False)
         return bytes(body)
 
 

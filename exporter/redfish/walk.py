@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from exporter.readings import Reason, SourceFailed
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 ROOT = "/redfish/v1"
 EXPAND = "?$expand=.($levels=1)"
+ATTEMPTS = 3
 SINGLES_LIMIT = 48
 """Sensors of one chassis that are read one by one at most, where nothing cheaper works."""
 CORE = (spell.INLET, spell.POWER, spell.FAN)
@@ -62,10 +64,7 @@ class Walk:
     def run(self) -> Generator[None, None, Survey]:
         """Pause before each request; return the survey.  Raises `SourceFailed`."""
         yield
-        try:
-            root = self.get(ROOT)
-        except ResourceFailed as error:
-            raise SourceFailed(error.reason, error.detail) from error
+        root = self._root()
         self._expand = tree.advertises_expand(root)
         listed = yield from self._list(link(root, "Chassis") or f"{ROOT}/Chassis")
         tree.refuse_facility(root, [leaf(uri) for uri in listed])
@@ -84,6 +83,12 @@ class Walk:
             raise SourceFailed(reason, f"{ROOT}/Chassis: none of {len(wanted)} chassis can be read")
         system = tree.own_system(hosts, self.chassis)
         return Survey(self._findings, wanted, system, self._several)
+
+    def _root(self) -> dict[str, Any]:
+        try:
+            return self.get(ROOT)
+        except ResourceFailed as error:
+            raise SourceFailed(error.reason, error.detail) from error
 
     def _search(self, chassis: Iterable[dict[str, Any]]) -> Generator[None, None, None]:
         """Go down the ladder, chassis by chassis; stop where a channel is settled."""
@@ -155,12 +160,7 @@ class Walk:
         """Try $expand and believe it only when every member arrives whole."""
         if not self._expand or uri in self.avoid:
             return False
-        yield
-        try:
-            documents = tree.members_in_place(self.get, uri + EXPAND)
-        except ResourceFailed as error:
-            self.errors[error.reason] += 1
-            documents = {}
+        documents = yield from self._ask(partial(tree.members_in_place, self.get, uri + EXPAND))
         if not tree.whole(kind, documents, members):
             self._expand = False
             return False
@@ -197,12 +197,21 @@ class Walk:
         """Return a resource, or an empty one where there is none or it cannot be read."""
         if not uri or uri in self.avoid:
             return {}
-        yield
-        try:
-            return self.get(uri)
-        except ResourceFailed as error:
-            self.errors[error.reason] += 1
-            return {}
+        return (yield from self._ask(partial(self.get, uri)))
+
+    def _ask(self, question: Callable[[], dict[str, Any]]) -> Generator[None, None, dict[str, Any]]:
+        """Ask, and again where only the end of a cycle cut the answer short."""
+        reason = Reason.TIMEOUT
+        for _ in range(ATTEMPTS):
+            yield
+            try:
+                return question()
+            except ResourceFailed as error:
+                reason = error.reason
+                if error.asked:
+                    break
+        self.errors[reason] += 1
+        return {}
 
     def _list(self, uri: str) -> Generator[None, None, list[str]]:
         """Return the addresses of a collection's members over all of its pages."""

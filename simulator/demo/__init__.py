@@ -6,3 +6,7 @@ by one scale that divides every duration in generated copies of the shipped
 files, and nothing else is changed.  It imports neither the exporter nor
 remediation: it starts them as their users do.
 """
+
+from simulator.demo.cli import run
+
+__all__ = ["run"]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulator.demo import shipped
-from simulator.demo.processes import free_port
+from simulator.processes import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from simulator.demo.hardware import Hardware
     from simulator.demo.plan import Plan
-    from simulator.demo.processes import Processes
+    from simulator.processes import Processes
     from simulator.serving import Address
 
 STEP_SECONDS = 60.0

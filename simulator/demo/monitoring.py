@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.demo import shipped
 from simulator.demo.plan import RACK
-from simulator.demo.processes import free_port
+from simulator.processes import free_port
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from simulator.demo.plan import Plan
-    from simulator.demo.processes import Processes
     from simulator.demo.programs import Programs
+    from simulator.processes import Processes
 
 CLUSTER_NAME = "trial"
 DOMAIN_LABEL = "forewarn.dev/rack"

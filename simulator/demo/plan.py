@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 SCALE_LIMIT = 60.0
 """Above it Prometheus would have to scrape more often than the deadline floor allows."""
 NAMESPACE = "training"
+OWN_NAMESPACE = "forewarn"
 JOB = "pretrain"
 RACK = "rack-00"
 

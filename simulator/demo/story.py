@@ -65,6 +65,16 @@ class Story:
         """Whether the failure has come, with or without a happy end."""
         return Beat.FAILED in self.seen
 
+    @property
+    def watched(self) -> bool:
+        """Whether every node was predicted at some moment."""
+        return Beat.WATCHING in self.seen
+
+    @property
+    def excluded(self) -> bool:
+        """Whether the node of the story was cordoned."""
+        return Beat.EXCLUDED in self.seen
+
     def faults(self) -> list[str]:
         """Return what is missing or wrong; empty when the story happened."""
         missing = [f"never seen: {beat}" for beat in Beat if beat not in self.seen]

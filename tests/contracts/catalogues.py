@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from prometheus_client import CollectorRegistry
 
 from exporter import catalog as exporter_catalog
-from remediation import catalog as remediation_catalog
+from remediation.catalog import Catalog
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = sorted((ROOT / "alerts").glob("*.rules.yml"))
@@ -30,10 +31,8 @@ def every_alert() -> list[dict[str, Any]]:
 def published() -> dict[str, set[str]]:
     """Metric name → its own labels, for every series that a query may ask for."""
     known = {name: set(labels) for name, labels in OF_PROMETHEUS.items()}
-    for catalog in (exporter_catalog, remediation_catalog):
-        for metric in catalog.METRICS:
-            for name in (metric.name, *_parts(metric)):
-                known[name] = set(metric.labels)
+    known |= {metric.name: set(metric.labels) for metric in exporter_catalog.METRICS}
+    known |= _of_remediation()
     for path in RULES:
         for rule in rules_of(path):
             if "record" in rule:
@@ -41,7 +40,12 @@ def published() -> dict[str, set[str]]:
     return known
 
 
-def _parts(metric: Any) -> tuple[str, ...]:
-    if str(metric.kind) != "histogram":
-        return ()
-    return tuple(f"{metric.name}_{part}" for part in ("bucket", "sum", "count"))
+def _of_remediation() -> dict[str, set[str]]:
+    """Its catalogue is live: closed labels start at zero, so that samples tell the labels."""
+    registry = CollectorRegistry()
+    Catalog(registry)
+    known: dict[str, set[str]] = {}
+    for family in registry.collect():
+        for sample in family.samples:
+            known.setdefault(sample.name, set()).update(sample.labels)
+    return known

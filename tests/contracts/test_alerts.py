@@ -33,7 +33,7 @@ def test_labels_are_a_known_severity_and_a_known_action(alert: dict[str, Any]) -
 def test_an_alert_is_told_apart_by_identity_and_never_by_a_value(alert: dict[str, Any]) -> None:
     grouped = reads(alert["expr"]).grouped_by
     assert grouped <= IDENTITY
-    assert alert["expr"].startswith(("max by (", "absent(")), "series of two targets would be two"
+    assert re.match(r"(max|min|sum)( by)? ?\(|absent\(", alert["expr"]), "one alert per target"
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_every_alert_has_a_runbook_with_its_headings(alert: dict[str, Any]) -> N
     assert text.startswith(f"# {alert['alert']}\n")
     assert re.findall(r"^## (.+)$", text, re.MULTILINE) == HEADINGS
     bodies = re.split(r"^## .+$", text, flags=re.MULTILINE)[1:]
-    assert all(len(body.strip()) > 40 for body in bodies)
+    assert all(len(body.strip()) > 30 for body in bodies)
 
 
 def test_no_runbook_without_an_alert() -> None:
@@ -66,7 +66,12 @@ def test_no_runbook_without_an_alert() -> None:
     assert {path.stem for path in RUNBOOKS.glob("*.md")} == names
 
 
-def test_no_dampening_twice() -> None:
-    """A hold on top of an average would delay an alert by both."""
-    for alert in every_alert():
-        assert not re.search(r"(avg|quantile)_over_time", alert["expr"])
+@pytest.mark.parametrize("alert", ALERTS)
+def test_nothing_is_dampened_twice(alert: dict[str, Any]) -> None:
+    assert not re.search(r"(avg|quantile)_over_time", alert["expr"])
+
+
+@pytest.mark.parametrize("alert", ALERTS)
+def test_no_duration_hides_in_arithmetic(alert: dict[str, Any]) -> None:
+    """Compressed time divides `for` and ranges only."""
+    assert "time()" not in alert["expr"]

@@ -6,11 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
+from prometheus_client import CollectorRegistry
 
 from dashboards.queries import panel_queries, variable_queries
 from exporter.forecast import Degraded, State
 from exporter.readings import SourceName
 from model.schema import HORIZONS, Cause
+from remediation.catalog import Catalog
 from tests.contracts.catalogues import ROOT, RULES, TARGET_LABELS, published, rules_of
 from tests.contracts.promql import Selector, reads
 
@@ -60,9 +62,28 @@ def named_values(selector: Selector) -> set[tuple[str, str]]:
 def test_every_value_of_a_closed_label_exists(expr: str) -> None:
     for selector in reads(expr).selectors:
         if selector.metric.startswith("forewarn_remediation_"):
-            continue  # its lists are its own, and the catalogue does not hold values
+            continue  # its lists are its own, see below
         for label, value in named_values(selector):
             assert label not in CLOSED or value in CLOSED[label], (label, value)
+
+
+def test_every_value_of_a_label_of_remediation_is_published() -> None:
+    values = remediation_values()
+    for case in EXPRESSIONS:
+        for selector in reads(str(case.values[0])).selectors:
+            if selector.metric.startswith("forewarn_remediation_"):
+                assert named_values(selector) <= values, selector
+
+
+def remediation_values() -> set[tuple[str, str]]:
+    registry = CollectorRegistry()
+    Catalog(registry)
+    return {
+        pair
+        for family in registry.collect()
+        for sample in family.samples
+        for pair in sample.labels.items()
+    }
 
 
 def test_variables_take_their_values_from_published_metrics() -> None:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.controlplane.plane import ControlPlane, assets, missing_programs
+from simulator.controlplane.plane import ControlPlane, assets, missing_programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.controlplane.kubelet import FakeKubelets
+    from simulator.controlplane.kubelet import FakeKubelets
 
 
 @pytest.fixture(scope="session")
@@ -37,9 +37,7 @@ def control_plane(
 @pytest.fixture(scope="session")
 def kubelets(control_plane: ControlPlane) -> Iterator[FakeKubelets]:
     """The kubelets of the shared control plane."""
-    from tests.controlplane.kubelet import FakeKubelets
+    from simulator.controlplane.kubelet import FakeKubelets
 
-    running = FakeKubelets(control_plane.kubeconfig)
-    running.start()
-    yield running
-    running.close()
+    with FakeKubelets(control_plane.kubeconfig) as running:
+        yield running

@@ -62,9 +62,14 @@ def bench(hands: Hands, secrets: tuple[Path, Path]) -> Iterator[Callable[..., Be
     made: list[Bench] = []
 
     def build(
-        documents: dict[str, Any], *, auth: bool = False, expand: str = "honest", **settings: Any
+        documents: dict[str, Any],
+        *,
+        auth: bool = False,
+        expand: str = "honest",
+        certificate: tuple[Path, Path] | None = None,
+        **settings: Any,
     ) -> Bench:
-        bmc = FakeBmc(documents, auth=auth, expand=expand)
+        bmc = FakeBmc(documents, auth=auth, expand=expand, certificate=certificate)
         if auth:
             settings |= {"username_file": str(secrets[0]), "password_file": str(secrets[1])}
         made.append(Bench(bmc, hands, BmcSettings(url=bmc.url, **settings)))

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import base64
 import json
+import ssl
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -48,7 +50,12 @@ class FakeBmc:
     """Serves `documents`, by path, on loopback."""
 
     def __init__(
-        self, documents: dict[str, Any], *, auth: bool = False, expand: str = "honest"
+        self,
+        documents: dict[str, Any],
+        *,
+        auth: bool = False,
+        expand: str = "honest",
+        certificate: tuple[Path, Path] | None = None,
     ) -> None:
         self.documents = documents
         self.auth = auth
@@ -60,15 +67,21 @@ class FakeBmc:
         self.faults: dict[str, Fault] = {}
         self.requests: list[tuple[str, str]] = []
         self.hits: Counter[str] = Counter()
-        self.tokens_seen: list[str] = []
+        self.on_request: Callable[[], None] = lambda: None
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
+        self._scheme = "http"
+        if certificate is not None:
+            self._scheme = "https"
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*certificate)
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return f"{self._scheme}://127.0.0.1:{self._server.server_address[1]}"
 
     def gets(self) -> list[str]:
         return [path for method, path in self.requests if method == "GET"]
@@ -107,7 +120,7 @@ class FakeBmc:
         body = handler.rfile.read(size)
         path = handler.path
         self.requests.append((method, path))
-        self.tokens_seen.append(handler.headers.get("X-Auth-Token", ""))
+        self.on_request()
         fault = self._fault(method, path)
         if fault is not None:
             time.sleep(fault.delay_seconds)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from daemon.clocks import Clock
-from simulator.cli import _parser, fleet_of, run
+from simulator.cli import command_line, fleet_of, run
 from simulator.history import record
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def test_wrong_input_is_one_line_and_status_two(
 
 
 def test_a_fault_begins_after_the_start_and_not_in_the_prefilled_past() -> None:
-    options = _parser().parse_args(
+    options = command_line().parse_args(
         ["serve", "--scenario", "memory-storm", "--node", "1", "--prefill-seconds", "600"]
     )
     fleet = fleet_of(options, Clock(wall=lambda: 0.0, monotonic=lambda: 0.0))

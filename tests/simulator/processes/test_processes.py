@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.demo.processes import Processes, ProcessFailed
+from simulator.processes import Processes, ProcessFailed
 
 
 def alive(pid: int) -> bool:

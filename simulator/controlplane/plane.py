@@ -1,6 +1,6 @@
 """A real Kubernetes control plane on loopback: etcd, API server, and the controllers when asked.
 
-Ready in a few seconds. There is no kubelet; `tests.controlplane.kubelet` plays
+Ready in a few seconds. There is no kubelet; `simulator.controlplane.kubelet` plays
 all of them.
 """
 
@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import requests
 
-from simulator.demo.processes import Processes, free_port
-from tests.controlplane import credentials
-from tests.controlplane.credentials import ADMIN_GROUP, User
+from simulator.controlplane import credentials
+from simulator.controlplane.credentials import ADMIN_GROUP, User
+from simulator.processes import Processes, free_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-BUILD = Path(__file__).with_name("build.sh")
+BUILD = Path(__file__).resolve().parents[2] / "tests" / "controlplane" / "build.sh"
 API, CONTROLLERS, SCHEDULER, STORE = (
     "kube-apiserver",
     "kube-controller-manager",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import uuid
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from kubernetes import client, config
 from urllib3.exceptions import HTTPError
@@ -41,9 +41,12 @@ class FakeKubelets:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
-    def start(self) -> None:
-        """Run in the background."""
+    def __enter__(self) -> Self:
         self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """End the loop."""

@@ -27,6 +27,7 @@ class Processes:
     def __init__(self, logs: Path) -> None:
         self._logs = logs
         self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._started: dict[str, tuple[Sequence[str], Mapping[str, str] | None]] = {}
         logs.mkdir(parents=True, exist_ok=True)
 
     def __enter__(self) -> Self:
@@ -39,6 +40,7 @@ class Processes:
         self, name: str, argv: Sequence[str], environment: Mapping[str, str] | None = None
     ) -> None:
         """Start `argv`; its output goes to `<logs>/<name>.log`."""
+        self._started[name] = (argv, environment)
         with self.log(name).open("ab") as log:
             self._running[name] = subprocess.Popen(
                 argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment
@@ -83,6 +85,11 @@ class Processes:
                 return
             time.sleep(0.1)
         raise self._failed(name, f"did not answer at {url} within {timeout_seconds:.0f} s")
+
+    def restart(self, name: str) -> None:
+        """Start a program again as it was started before."""
+        argv, environment = self._started[name]
+        self.start(name, argv, environment)
 
     def close(self) -> None:
         """End all programs, youngest first: SIGTERM, then SIGKILL after a grace."""
