@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from remediation.alert import Severity, Status
 from remediation.policy.ledger import Pause
@@ -15,16 +15,14 @@ from tests.remediation.builders import a_policy, an_alert
 from tests.remediation.policy.world import PERSON, World, settle
 
 SIZE = 6
-POLICY = a_policy(
-    limits=Limits(
-        concurrency=2,
-        unavailable_nodes=3,
-        unavailable_percent=50,
-        token_burst=2,
-        token_refill_seconds=600,
-        breaker_grants=6,
-    ),
-    release=ReleaseBar(soak_seconds=1200, interval_seconds=600),
+LIMITS = st.builds(
+    Limits,
+    concurrency=st.integers(1, 3),
+    unavailable_nodes=st.integers(1, 6),
+    unavailable_percent=st.just(100.0),
+    token_burst=st.integers(1, 6),
+    token_refill_seconds=st.just(600.0),
+    breaker_grants=st.sampled_from([2, 100]),
 )
 NODES = st.sampled_from([f"n{number}" for number in range(SIZE)])
 ALERTS = st.builds(
@@ -40,8 +38,16 @@ class Interleavings(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.world = World(POLICY, SIZE)
         self.stale: Any = None
+
+    @initialize(limits=LIMITS)
+    def a_site_sets_its_limits(self, limits: Limits) -> None:
+        release = ReleaseBar(soak_seconds=1200, interval_seconds=600)
+        self.world = World(a_policy(limits=limits, release=release), SIZE)
+
+    @rule()
+    def every_node_alerts_at_once(self) -> None:
+        self.world.firing = {a.key: a for a in (an_alert(name) for name in self.world.nodes)}
 
     @rule(alert=ALERTS, posted=st.booleans())
     def an_alert_fires(self, alert: Any, posted: bool) -> None:
@@ -58,9 +64,10 @@ class Interleavings(RuleBasedStateMachine):
     def a_late_post_tells_of_an_alert_long_gone(self, alert: Any) -> None:
         self.world.post(alert)
 
-    @rule()
-    def a_tick(self) -> None:
-        self.world.tick()
+    @rule(times=st.integers(1, 4))
+    def some_ticks(self, times: int) -> None:
+        for _ in range(times):
+            self.world.tick()
 
     @rule(writes=st.integers(0, 4))
     def a_tick_is_killed_after_some_writes(self, writes: int) -> None:
@@ -112,7 +119,8 @@ class Interleavings(RuleBasedStateMachine):
         self.world.lose_ledger()
 
     def teardown(self) -> None:
-        settle(self.world)
+        if hasattr(self, "world"):
+            settle(self.world)
 
 
 def _fields(ledger: Any) -> dict[str, Any]:
