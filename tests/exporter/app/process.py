@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tests.exporter.app.bench import eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -28,6 +28,7 @@ class Running:
         *,
         environment: Mapping[str, str] | None = None,
         before: Callable[[], None] | None = None,
+        prefix: Sequence[str] = (),
         name: str = "exporter",
     ) -> None:
         path = folder / f"{name}.yml"
@@ -35,7 +36,7 @@ class Running:
         self._log = folder / f"{name}.log"
         with self._log.open("wb") as out:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "exporter", "--config", str(path)],
+                [*prefix, sys.executable, "-m", "exporter", "--config", str(path)],
                 stderr=out,
                 cwd=ROOT,
                 env={**os.environ, **(environment or {})},
