@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from daemon.secrets import SecretFile
 from daemon.settings import Section
 from daemon.tls import TlsSection
+from exporter.backfill.settings import BackfillSettings
 from exporter.redfish.settings import BmcSettings
 from exporter.roster import Declared
 
@@ -141,6 +142,7 @@ class Settings(Section, frozen=True):
     bmc: BmcSettings = BmcSettings()
     breaker: Breaker = Breaker()
     window: WindowSettings = WindowSettings()
+    backfill: BackfillSettings = BackfillSettings()
     model: ModelSettings = ModelSettings()
     gpus: GpuSettings = GpuSettings()
     log: LogSettings = LogSettings()
