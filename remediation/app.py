@@ -162,7 +162,7 @@ class App:
                 # A new leader has heard nothing: ask Alertmanager itself.
                 self._loop.wake(poll=True)
             led = leads
-            self._stop.wait(self._settings.lease.retry_seconds)
+            self._stop.wait(self._settings.lease.retry)
 
     def _current_policy(self) -> Policy:
         return self._policy
