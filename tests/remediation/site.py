@@ -177,8 +177,8 @@ class Process:
     """Remediation as a process of its own, to be killed."""
 
     def __init__(self, path: Path) -> None:
-        self.log_path = path.with_suffix(".log")
-        with self.log_path.open("ab") as out:
+        self.log_path = path.with_suffix(f".{uuid.uuid4().hex[:6]}.log")
+        with self.log_path.open("wb") as out:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "remediation", "--config", str(path)], stderr=out
             )
