@@ -17,13 +17,20 @@ if TYPE_CHECKING:
 WITH_STATUS = (NAMESPACES, NODES, PODS, BUDGETS, JOBS, REPLICA_SETS)
 """Kinds whose `status` is written through the subresource only."""
 
-_SERVER_OWNED = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+_SERVER_OWNED = (
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "managedFields",
+)
 _DROPPED_WHEN_EMPTY = ("annotations", "labels", "finalizers", "ownerReferences")
 
 
 def admit_new(kind: Kind, obj: Obj, namespace: str) -> Obj:
     """Return the object as it will be stored, or refuse it; `namespace` is the request's."""
     metadata = dict(obj.get("metadata") or {})
+    metadata.pop("managedFields", None)
     if not metadata.get("name") and not metadata.get("generateName"):
         raise refusals.invalid(
             kind, "", "metadata.name", "Required value: name or generateName is required"

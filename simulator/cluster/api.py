@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from simulator.cluster import eviction, patching, refusals, selectors, watching
+from simulator.cluster import eviction, ownership, patching, refusals, selectors, watching
 from simulator.cluster.admission import admit_change, admit_new
 from simulator.cluster.deletion import begin_deletion, check_preconditions
 from simulator.cluster.kinds import BUDGETS, NAMESPACES, PODS
@@ -96,7 +96,7 @@ class Api:
 
     def _on_collection(self, request: Request, target: Target) -> Answer | Watching:
         if request.method == "POST":
-            return Answer(201, self._create(target.kind, namespace_of(target), request.document()))
+            return Answer(201, self._create(request, target))
         if request.method != "GET":
             raise _not_allowed()
         chosen = _chosen(request, target)
@@ -117,10 +117,18 @@ class Api:
             stop=self.closing,
         )
 
-    def _create(self, kind: Kind, namespace: str, document: Obj) -> Obj:
+    def _create(self, request: Request, target: Target) -> Obj:
+        kind, namespace = target.kind, namespace_of(target)
         if kind.namespaced:
             self._store.get(NAMESPACES, "", namespace)
-        return self._store.create(kind, admit_new(kind, document, namespace))
+        admitted = admit_new(kind, request.document(), namespace)
+        booked = ownership.recorded(None, admitted, request.manager, self._store.now())
+        return self._store.create(kind, booked)
+
+    def _changed(self, request: Request, target: Target, before: Obj, after: Obj) -> Obj:
+        """What a client's PUT or PATCH of `before` to `after` leaves."""
+        admitted = admit_change(target.kind, before, after, target.subresource)
+        return ownership.recorded(before, admitted, request.manager, self._store.now())
 
     def _replace(self, request: Request, target: Target) -> Answer:
         kind, namespace, name = target.kind, namespace_of(target), target.name
@@ -135,13 +143,13 @@ class Api:
         def replaced(before: Obj) -> Obj:
             check_preconditions(kind, before, {"preconditions": {"uid": sent.get("uid")}})
             _check_revision(kind, before, sent.get("resourceVersion"), required=True)
-            return admit_change(kind, before, document, target.subresource)
+            return self._changed(request, target, before, document)
 
         try:
             return Answer(200, self._store.write(kind, namespace, name, replaced))
         except Refused as refused:
             if refused.code == 404 and kind.create_on_update:
-                return Answer(201, self._create(kind, namespace, document))
+                return Answer(201, self._create(request, target))
             raise
 
     def _patch(self, request: Request, target: Target) -> Answer:
@@ -153,7 +161,7 @@ class Api:
         def patched(before: Obj) -> Obj:
             _check_revision(kind, before, expected, required=False)
             after = patching.apply(request.content_type, before, patch)
-            return admit_change(kind, before, after, target.subresource)
+            return self._changed(request, target, before, after)
 
         return Answer(200, self._store.write(kind, namespace_of(target), target.name, patched))
 

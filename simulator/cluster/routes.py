@@ -26,6 +26,12 @@ class Request:
     body: bytes = b""
     content_type: str = "application/json"
     authorization: str = ""
+    user_agent: str = ""
+
+    @property
+    def manager(self) -> str:
+        """The name under which the writer's fields are booked."""
+        return self.query.get("fieldManager") or self.user_agent.split("/")[0] or "unknown"
 
     def document(self) -> Obj:
         """Return the JSON body; an empty one is an empty object, anything but an object is 400."""

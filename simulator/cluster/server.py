@@ -93,6 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
             body=self.rfile.read(length),
             content_type=self.headers.get("Content-Type", "").split(";")[0].strip(),
             authorization=self.headers.get("Authorization", ""),
+            user_agent=self.headers.get("User-Agent", ""),
         )
 
     def _send(self, answer: Answer) -> None:

@@ -77,6 +77,8 @@ def test_no_grace_removes_the_pod_at_once_whatever_still_runs(cluster, namespace
 
 def test_a_dry_run_is_accepted_and_touches_nothing(cluster, namespace, pod):
     evict(cluster, pod, dry_run=["All"])
+    body = {"metadata": {"name": "work"}}
+    cluster.core.create_namespaced_pod_eviction("work", namespace, body, dry_run="All")
     after = cluster.core.read_namespaced_pod("work", namespace)
     assert after.metadata.resource_version == pod.metadata.resource_version
 

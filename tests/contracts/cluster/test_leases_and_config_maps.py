@@ -50,6 +50,18 @@ def test_a_patch_of_one_key_leaves_the_others(cluster, namespace, ledger):
     assert after.data == {"grants": "[]", "more": "1"}
 
 
+def test_a_patch_with_a_stale_version_loses_as_well(cluster, namespace, ledger):
+    patch = {
+        "data": {"grants": "mine"},
+        "metadata": {"resourceVersion": ledger.metadata.resource_version},
+    }
+    merge = {"_content_type": "application/merge-patch+json"}
+    cluster.core.patch_namespaced_config_map("ledger", namespace, patch, **merge)
+    write = cluster.core.patch_namespaced_config_map
+    answer = refusal(write, "ledger", namespace, patch, **merge)
+    assert (answer.code, answer.reason) == (409, "Conflict")
+
+
 def test_a_config_map_that_is_gone_cannot_be_replaced(cluster, namespace, ledger):
     cluster.core.delete_namespaced_config_map("ledger", namespace)
     answer = refusal(cluster.core.replace_namespaced_config_map, "ledger", namespace, ledger)

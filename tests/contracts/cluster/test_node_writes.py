@@ -106,3 +106,38 @@ def test_a_node_that_is_not_there_is_not_found(cluster):
     assert refusal(cluster.core.read_node, "nobody").code == 404
     answer = refusal(cluster.core.patch_node, "nobody", {"spec": {"unschedulable": True}})
     assert (answer.code, answer.reason) == (404, "NotFound")
+
+
+def _owners(node, field):
+    entries = node.metadata.managed_fields or ()
+    return [entry.manager for entry in entries if field in (entry.fields_v1.get("f:spec") or {})]
+
+
+def test_the_server_books_who_cordoned_and_forgets_it_when_the_cordon_is_lifted(cluster, node):
+    patch, cordon, uncordon = (
+        cluster.core.patch_node,
+        {"spec": {"unschedulable": True}},
+        {"spec": {"unschedulable": False}},
+    )
+    ours = patch(node, cordon, field_manager="forewarn-remediation")
+    assert _owners(ours, "f:unschedulable") == ["forewarn-remediation"]
+    repeated = patch(node, cordon, field_manager="kubectl-cordon")
+    assert _owners(repeated, "f:unschedulable") == ["forewarn-remediation"]
+    lifted = patch(node, uncordon, field_manager="kubectl-uncordon")
+    assert _owners(lifted, "f:unschedulable") == []
+    theirs = patch(node, cordon, field_manager="kubectl-cordon")
+    assert _owners(theirs, "f:unschedulable") == ["kubectl-cordon"]
+
+
+def test_of_two_annotations_each_belongs_to_its_last_writer(cluster, node):
+    both = {"metadata": {"annotations": {"one": "1", "two": "2"}}}
+    cluster.core.patch_node(node, both, field_manager="first")
+    one = {"metadata": {"annotations": {"one": "changed"}}}
+    after = cluster.core.patch_node(node, one, field_manager="second")
+    booked = {
+        entry.manager: set(entry.fields_v1["f:metadata"]["f:annotations"]) - {"."}
+        for entry in after.metadata.managed_fields
+        if "f:annotations" in (entry.fields_v1.get("f:metadata") or {})
+    }
+    assert booked["second"] == {"f:one"}
+    assert booked["first"] == {"f:two"}
