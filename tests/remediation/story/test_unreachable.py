@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from simulator.controlplane.plane import ControlPlane
+from tests.remediation.proxy import Fate, Proxy
 from tests.remediation.site import eventually
 
 if TYPE_CHECKING:
@@ -34,6 +35,24 @@ def test_a_dead_api_server_is_one_line_and_a_503_in_time(embedded_site: Site) ->
         lines = [line for line in running.log() if line["event"] == "call failed"]
         assert len(lines) == 1
         assert "127.0.0.1" in lines[0]["error"]
+
+
+def test_an_api_server_that_hangs_costs_alertmanager_less_than_a_second(
+    embedded_site: Site,
+) -> None:
+    def fate(_: str, path: str) -> Fate:
+        return Fate.IS_HELD if "configmaps" in path else Fate.PASSES
+
+    with Proxy(embedded_site.kubeconfig, fate) as proxy:
+        proxied = str(proxy.write_kubeconfig(embedded_site.folder / "proxied"))
+        with embedded_site.run(kubernetes={"kubeconfig": proxied}) as running:
+            began = time.monotonic()
+            answer = running.post(embedded_site.monitoring.fire("n1"))
+            assert time.monotonic() - began < 1.0
+            assert answer.status_code == 503
+            failed = {"source": "kubernetes", "reason": "timeout"}
+            eventually(lambda: running.metric("errors_total", **failed) > 1)
+            proxy.closing.set()
 
 
 @pytest.mark.cluster
