@@ -1,0 +1,60 @@
+"""What every story says of itself and does."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from model.schema import Cause
+    from simulator.scenario import Scenario
+    from simulator.stress import Stress
+
+HOUR = 3_600.0
+
+
+class Reach(StrEnum):
+    """Whom one occurrence strikes."""
+
+    GPU = "gpu"
+    NODE = "node"
+    RACK = "rack"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failure that interrupts work: when (simulated seconds), which GPU (None: the node), why."""
+
+    time_seconds: float
+    gpu: int | None
+    cause: str
+    kind: str
+
+
+class Story(ABC):
+    """One kind of story; `cause` is None for what is no fault."""
+
+    kind: ClassVar[str]
+    summary: ClassVar[str]
+    cause: ClassVar[Cause | None] = None
+    reach: ClassVar[Reach] = Reach.GPU
+    duration_seconds: ClassVar[tuple[float, float]]
+    """Range from which a duration is drawn, evenly in its logarithm."""
+
+    @property
+    def lookalike(self) -> bool:
+        """Whether this must stay quiet although something visibly happens."""
+        return self.cause is None
+
+    @abstractmethod
+    def strike(self, scenario: Scenario, stress: Stress, lane: int) -> None:
+        """Write into `stress` what happens to node `lane`."""
+
+    def failure(self, scenario: Scenario) -> Failure | None:
+        """Return the failure that `scenario` leads to, or None for what is no fault."""
+        if self.cause is None:
+            return None
+        gpu = scenario.gpu if self.reach is Reach.GPU else None
+        return Failure(scenario.end_seconds, gpu, str(self.cause), self.kind)
