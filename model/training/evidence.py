@@ -32,7 +32,7 @@ SLOW = ("gpu_energy_joules_total",)
 
 
 class Evidence(NamedTuple):
-    """`values` and `known` are [gpu, feature]; `known` is 1 where the feature was observed."""
+    """`values` and `known` are [..., gpu, feature]; `known` is 1 where the feature was observed."""
 
     values: Tensor
     known: Tensor
@@ -54,7 +54,7 @@ class Gather(nn.Module):
         self.register_buffer("counters", counters)
         self.register_buffer("flags", flags)
         self.register_buffer("codes", torch.tensor([names.index(XID), names.index(ACTION)]))
-        self.register_buffer("gpu_level", _gpu_level(names))
+        self.register_buffer("reports", _reports(names))
         self.register_buffer("peer_spread", torch.ones(len(peers)))
         self.features = (
             *(f"residual:{names[i]}" for i in gauges.tolist()),
@@ -72,49 +72,56 @@ class Gather(nn.Module):
 
     def forward(self, view: View, scores: Scores) -> Evidence:
         """Return the features of the newest step."""
-        recent = view.seen[:, -TAIL_STEPS:].sum(1)
-        level = view.values[:, -TAIL_STEPS:].sum(1) / recent.clamp(min=1.0)
-        plain = view.plain[:, -TAIL_STEPS:].sum(1) / recent.clamp(min=1.0)
+        recent = view.seen[..., -TAIL_STEPS:, :].sum(-2)
+        level = view.values[..., -TAIL_STEPS:, :].sum(-2) / recent.clamp(min=1.0)
+        plain = view.plain[..., -TAIL_STEPS:, :].sum(-2) / recent.clamp(min=1.0)
         known = (recent > 0).to(level.dtype)
-        row = (known * self.gpu_level).amax(1, keepdim=True)
+        row = (known * self.reports).amax(-1, keepdim=True)
         counts = view.increments.index_select(-1, self.counters)
-        gauge, counter = known.index_select(1, self.gauges), known.index_select(1, self.counters)
+        gauge, counter = known.index_select(-1, self.gauges), known.index_select(-1, self.counters)
         columns = (
-            (squash(scores.residual.index_select(1, self.gauges)), gauge),
-            (torch.log1p(scores.error.index_select(1, self.gauges)), gauge),
-            (level.index_select(1, self.gauges).clamp(-4.0, 4.0), gauge),
-            (self._peer_difference(level, known), known.index_select(1, self.peers)),
-            (torch.log1p(counts[:, -TAIL_STEPS:].sum(1)), counter),
-            (torch.log1p(counts.sum(1)), counter),
-            (plain.index_select(1, self.flags), known.index_select(1, self.flags)),
+            (squash(scores.residual.index_select(-1, self.gauges)), gauge),
+            (torch.log1p(scores.error.index_select(-1, self.gauges)), gauge),
+            (level.index_select(-1, self.gauges).clamp(-4.0, 4.0), gauge),
+            (self._peer_difference(level, known), known.index_select(-1, self.peers)),
+            (torch.log1p(counts[..., -TAIL_STEPS:, :].sum(-2)), counter),
+            (torch.log1p(counts.sum(-2)), counter),
+            (plain.index_select(-1, self.flags), known.index_select(-1, self.flags)),
             # An absent code means that none was seen, so it is known wherever the GPU is.
-            (plain.index_select(1, self.codes), row.expand(-1, 2)),
-            (torch.log1p(scores.critic).unsqueeze(1), row),
-            (torch.log1p(scores.score).unsqueeze(1), row),
+            (plain.index_select(-1, self.codes), row.expand(*row.shape[:-1], 2)),
+            (torch.log1p(scores.critic).unsqueeze(-1), row),
+            (torch.log1p(scores.score).unsqueeze(-1), row),
             (self._lost(view.seen), torch.ones_like(row)),
         )
-        return Evidence(torch.cat([c[0] for c in columns], 1), torch.cat([c[1] for c in columns], 1))
+        return Evidence(
+            torch.cat([column[0] for column in columns], -1),
+            torch.cat([column[1] for column in columns], -1),
+        )
 
     def _peer_difference(self, level: Tensor, known: Tensor) -> Tensor:
         """Own recent level minus the median of the GPUs that report, in frozen deviations."""
-        own, mask = level.index_select(1, self.peers), known.index_select(1, self.peers)
-        count = mask.sum(0, keepdim=True)
-        ordered, _ = torch.sort(torch.where(mask > 0, own, torch.full_like(own, FAR)), dim=0)
-        low = torch.floor((count - 1.0).clamp(min=0.0) / 2.0).to(torch.long)
-        high = torch.floor(count / 2.0).to(torch.long)
-        high = torch.minimum(high, (count - 1.0).clamp(min=0.0).to(torch.long))
-        median = (torch.gather(ordered, 0, low) + torch.gather(ordered, 0, high)) / 2.0
+        own, mask = level.index_select(-1, self.peers), known.index_select(-1, self.peers)
+        count = mask.sum(-2, keepdim=True)
+        ordered, _ = torch.sort(torch.where(mask > 0, own, torch.full_like(own, FAR)), dim=-2)
+        last = (count - 1.0).clamp(min=0.0)
+        low = torch.floor(last / 2.0).to(torch.long)
+        high = torch.minimum(torch.floor(count / 2.0), last).to(torch.long)
+        median = (torch.gather(ordered, -2, low) + torch.gather(ordered, -2, high)) / 2.0
         difference = torch.where(mask > 0, own - median, torch.zeros_like(own))
         return squash(difference / self.peer_spread)
 
     def _lost(self, seen: Tensor) -> Tensor:
-        """Return [gpu, 1]: 1 where the row is empty while at least one sibling reports."""
-        reports = ((seen[:, -LOST_STEPS:] * self.gpu_level).sum((1, 2)) > 0).to(seen.dtype)
-        return ((1.0 - reports) * reports.amax(0, keepdim=True)).unsqueeze(1)
+        """Return [..., gpu, 1]: 1 where the row is empty while at least one sibling reports."""
+        reported = (seen[..., -LOST_STEPS:, :] * self.reports).sum((-2, -1))
+        reports = (reported > 0).to(seen.dtype)
+        return ((1.0 - reports) * reports.amax(-1, keepdim=True)).unsqueeze(-1)
 
 
-def _gpu_level(names: Sequence[str]) -> Tensor:
-    return torch.tensor([float(BY_NAME[name].level is Level.GPU) for name in names])
+def _reports(names: Sequence[str]) -> Tensor:
+    """Mark the channels that prove a GPU alive; a latched code outlives its GPU."""
+    return torch.tensor(
+        [float(BY_NAME[n].level is Level.GPU and n not in (XID, ACTION)) for n in names]
+    )
 
 
 def squash(values: Tensor) -> Tensor:

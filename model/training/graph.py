@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from model.schema import Cause
+    from model.training.scaling import View
 
 SMALL = 0.01
 """Below this, 1 - exp(-x) is taken from its series: float32 would lose its digits."""
@@ -47,17 +48,22 @@ class Graph(nn.Module):
         self.memory = Memory(self.gather.features)
         self.hazard = HazardLayer(len(self.gather.features), self.memory.width)
 
-    def observe(self, window: Tensor) -> tuple[Scores, Evidence]:
-        """Everything that needs no state; rows of one node, peers are compared."""
-        view = self.scaling(window)
-        rebuilt, critic = self.tadgan(view.values, view.seen)
-        scores = self.scorer(measure(view.values, view.seen, rebuilt, critic))
-        return scores, self.gather(view, scores)
+    def raw(self, view: View) -> Raw:
+        """Scores of [..., gpu, step, channel] before standardising."""
+        rows = view.values.shape[:-2]
+        values, seen = view.values, view.seen
+        if len(rows) > 1:
+            values, seen = values.flatten(0, -3), seen.flatten(0, -3)
+        rebuilt, critic = self.tadgan(values, seen)
+        if len(rows) > 1:
+            rebuilt, critic = rebuilt.unflatten(0, rows), critic.unflatten(0, rows)
+        return measure(view.values, view.seen, rebuilt, critic)
 
-    def raw(self, window: Tensor) -> Raw:
-        """Scores before standardising, for freezing the constants."""
+    def observe(self, window: Tensor) -> tuple[Scores, Evidence]:
+        """Everything that needs no state; the GPUs of one node are compared with each other."""
         view = self.scaling(window)
-        return measure(view.values, view.seen, *self.tadgan(view.values, view.seen))
+        scores = self.scorer(self.raw(view))
+        return scores, self.gather(view, scores)
 
     def forward(self, window: Tensor, state: Tensor) -> Outputs:
         """Run one grid step; `window` [gpu, step, channel], `state` [gpu, k]."""

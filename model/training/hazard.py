@@ -34,6 +34,9 @@ SHARES = {
 }
 """Rough division of the prior over causes; sites set their own `base_rate_log`."""
 
+SCORE = -2
+"""Position of the score among the features: known exactly where the GPU reports."""
+
 LOG_RATIO_LIMIT = 18.0
 LOG_HAZARD_LIMIT = 3.0
 """exp(3) = 20 integrated hazard: certainty to nine digits, and no overflow."""
@@ -101,10 +104,9 @@ class HazardLayer(nn.Module):
 
     def forward(self, evidence: Evidence, state: Tensor) -> Hazards:
         """Return hazards per GPU and, once, for the node as a whole."""
-        features = torch.cat((evidence.values, state), 1)
-        return Hazards(
-            self.of_gpus(features), self.of_nodes(pool(features, evidence.known))[0]
-        )
+        features = torch.cat((evidence.values, state), -1)
+        pooled = pool(features, evidence.known).unsqueeze(0)
+        return Hazards(self.of_gpus(features), self.of_nodes(pooled)[0])
 
     def of_gpus(self, features: Tensor) -> Tensor:
         """Hazards [gpu, cause, interval] of features [gpu, feature]."""
@@ -123,9 +125,15 @@ class HazardLayer(nn.Module):
 
 
 def pool(features: Tensor, known: Tensor) -> Tensor:
-    """Mean over the GPUs that report anything [1, feature]; zeros when none does."""
-    present = (known[:, :-1].sum(1, keepdim=True) > 0).to(features.dtype)
-    return (features * present).sum(0, keepdim=True) / present.sum(0, keepdim=True).clamp(min=1.0)
+    """Mean of [..., gpu, feature] over the GPUs that report; over all when none does.
+
+    In the latter case only the node's own channels differ from 0, and they are
+    the same on every row.
+    """
+    present = known[..., SCORE : SCORE + 1]
+    none = (present.amax(-2, keepdim=True) == 0).to(present.dtype)
+    weight = present + none
+    return (features * weight).sum(-2) / weight.sum(-2)
 
 
 def _share_log(causes: tuple[Cause, ...], *, at_node: bool) -> Tensor:

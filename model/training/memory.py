@@ -75,6 +75,6 @@ class Memory(nn.Module):
         The graph advances by one; training strides over its histories.
         """
         keep = self.decay if steps == 1.0 else self.decay**steps
-        news = evidence.values.index_select(1, self.source)
-        known = evidence.known.index_select(1, self.source)
+        news = evidence.values.index_select(-1, self.source)
+        known = evidence.known.index_select(-1, self.source)
         return torch.where(known > 0, keep * state + (1.0 - keep) * news, state)

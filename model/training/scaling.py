@@ -1,4 +1,8 @@
-"""Raw window values as comparable numbers inside the graph, with a mask for what is missing."""
+"""Raw window values as comparable numbers inside the graph, with a mask for what is missing.
+
+The exported graph sees one node, [gpu, step, channel]; training puts moments
+of many nodes in front, [..., gpu, step, channel], through the same code.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +46,7 @@ def positions(names: Sequence[str], *, kinds: Sequence[Kind], level: Level | Non
 
 
 class View(NamedTuple):
-    """One window in the forms the layers need, each [gpu, step, channel].
+    """One window in the forms the layers need, each [..., gpu, step, channel].
 
     `increments` are raw units floored at 0 (read for counters only), `plain`
     transformed units, `values` standardised units; all 0 where `seen` is 0.
@@ -101,8 +105,8 @@ class Scaling(nn.Module):
         """Give every row the node's readings: the rows of lost GPUs are NaN, the node is not."""
         missing = torch.isnan(window)
         filled = torch.where(missing, torch.zeros_like(window), window)
-        count = (~missing).to(window.dtype).sum(0, keepdim=True)
-        mean = filled.sum(0, keepdim=True) / count.clamp(min=1.0)
+        count = (~missing).to(window.dtype).sum(-3, keepdim=True)
+        mean = filled.sum(-3, keepdim=True) / count.clamp(min=1.0)
         mean = torch.where(count > 0, mean, torch.full_like(mean, float("nan")))
         return torch.where(self.node_level, mean.expand_as(window), window)
 

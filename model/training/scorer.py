@@ -43,13 +43,13 @@ class Raw(NamedTuple):
 
 
 def measure(values: Tensor, seen: Tensor, rebuilt: Tensor, critic: Tensor) -> Raw:
-    """Average the reconstruction errors [gpu, step, channel] over the steps that were seen."""
+    """Average the reconstruction errors [..., step, channel] over the steps that were seen."""
     difference = (values - rebuilt) * seen
-    tail = seen[:, -TAIL_STEPS:]
-    count, recent = seen.sum(1), tail.sum(1)
+    tail = seen[..., -TAIL_STEPS:, :]
+    count, recent = seen.sum(-2), tail.sum(-2)
     return Raw(
-        residual=difference[:, -TAIL_STEPS:].sum(1) / recent.clamp(min=1.0),
-        error=difference.abs().sum(1) / count.clamp(min=1.0),
+        residual=difference[..., -TAIL_STEPS:, :].sum(-2) / recent.clamp(min=1.0),
+        error=difference.abs().sum(-2) / count.clamp(min=1.0),
         recent=(recent > 0).to(values.dtype),
         observed=(count > 0).to(values.dtype),
         critic=critic,
@@ -74,7 +74,7 @@ class Scorer(nn.Module):
             ("residual", raw.residual, raw.recent),
             ("error", raw.error, raw.observed),
         ):
-            mean, spread = _moments(values, mask)
+            mean, spread = _moments(values.flatten(0, -2), mask.flatten(0, -2))
             getattr(self, f"{name}_mean").copy_(mean)
             getattr(self, f"{name}_spread").copy_(spread)
         self.critic_mean.copy_(raw.critic.mean())
