@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from model.schema import BY_NAME, Kind, Level
 from model.training.scaling import ACTION, XID, positions
-from model.training.scorer import TAIL_STEPS
+from model.training.scorer import SMALLEST_SPREAD, TAIL_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,8 +98,22 @@ class Gather(nn.Module):
             torch.cat([column[1] for column in columns], -1),
         )
 
+    def freeze(self, view: View) -> None:
+        """Set the spread of peer differences from held-out healthy moments."""
+        recent = view.seen[..., -TAIL_STEPS:, :].sum(-2)
+        level = view.values[..., -TAIL_STEPS:, :].sum(-2) / recent.clamp(min=1.0)
+        known = (recent > 0).to(level.dtype)
+        difference = self._from_median(level, known).flatten(0, -2)
+        mask = known.index_select(-1, self.peers).flatten(0, -2)
+        count = mask.sum(0)
+        spread = ((difference**2).sum(0) / count.clamp(min=1.0)).sqrt().clamp(min=SMALLEST_SPREAD)
+        self.peer_spread.copy_(torch.where(count > 1, spread, torch.ones_like(spread)))
+
     def _peer_difference(self, level: Tensor, known: Tensor) -> Tensor:
-        """Own recent level minus the median of the GPUs that report, in frozen deviations."""
+        return squash(self._from_median(level, known) / self.peer_spread)
+
+    def _from_median(self, level: Tensor, known: Tensor) -> Tensor:
+        """Own recent level minus the median of the GPUs that report, in standardised units."""
         own, mask = level.index_select(-1, self.peers), known.index_select(-1, self.peers)
         count = mask.sum(-2, keepdim=True)
         ordered, _ = torch.sort(torch.where(mask > 0, own, torch.full_like(own, FAR)), dim=-2)
@@ -107,8 +121,7 @@ class Gather(nn.Module):
         low = torch.floor(last / 2.0).to(torch.long)
         high = torch.minimum(torch.floor(count / 2.0), last).to(torch.long)
         median = (torch.gather(ordered, -2, low) + torch.gather(ordered, -2, high)) / 2.0
-        difference = torch.where(mask > 0, own - median, torch.zeros_like(own))
-        return squash(difference / self.peer_spread)
+        return torch.where(mask > 0, own - median, torch.zeros_like(own))
 
     def _lost(self, seen: Tensor) -> Tensor:
         """Return [..., gpu, 1]: 1 where the row is empty while at least one sibling reports."""

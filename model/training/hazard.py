@@ -26,13 +26,17 @@ BASE_FAILURES_PER_NODE_WEEK = 0.027
 GPUS_OF_PRIOR = 8
 SHARES = {
     Cause.MEMORY: 0.30,
-    Cause.INTERCONNECT: 0.20,
-    Cause.THERMAL: 0.08,
-    Cause.POWER: 0.07,
-    Cause.DEVICE: 0.30,
+    Cause.INTERCONNECT: 0.14,
+    Cause.THERMAL: 0.10,
+    Cause.POWER: 0.05,
+    Cause.DEVICE: 0.36,
     Cause.FACILITY: 0.05,
 }
-"""Rough division of the prior over causes; sites set their own `base_rate_log`."""
+"""Division of the prior over causes: rough, in the order of that report's table.
+
+Causes that are rare there are given a twentieth.  Sites set their own
+`base_rate_log`.
+"""
 
 SCORE = -2
 """Position of the score among the features: known exactly where the GPU reports."""
@@ -59,7 +63,11 @@ def prior() -> Tensor:
 
 
 class Head(nn.Module):
-    """Features [row, feature] → log hazard ratio [row, cause, interval], 0 at no evidence known."""
+    """Features [row, feature] → log ratio of each hazard to its base rate [row, cause, interval].
+
+    `learned` [cause, 1] is 0 for causes of which no failure was ever shown:
+    they stay at their base rate, since absence from training is not safety.
+    """
 
     def __init__(self, features: int, causes: int, hidden: int) -> None:
         super().__init__()
@@ -68,6 +76,7 @@ class Head(nn.Module):
         self.out = nn.Linear(hidden, causes * (len(EDGES_HOURS) - 1))
         self.register_buffer("centre", torch.zeros(features))
         self.register_buffer("scale", torch.ones(features))
+        self.register_buffer("learned", torch.ones(causes, 1))
         nn.init.zeros_(self.out.weight)
         nn.init.zeros_(self.out.bias)
 
@@ -80,10 +89,8 @@ class Head(nn.Module):
     def forward(self, features: Tensor) -> Tensor:
         """Return bounded log ratios; standardised features are held within ±6."""
         scaled = ((features - self.centre) / self.scale).clamp(-6.0, 6.0)
-        ratio = self.out(torch.tanh(self.mix(scaled)))
-        return ratio.clamp(-LOG_RATIO_LIMIT, LOG_RATIO_LIMIT).reshape(
-            -1, self.causes, len(EDGES_HOURS) - 1
-        )
+        ratio = self.out(torch.tanh(self.mix(scaled))).clamp(-LOG_RATIO_LIMIT, LOG_RATIO_LIMIT)
+        return torch.as_tensor(ratio).reshape(-1, self.causes, len(EDGES_HOURS) - 1) * self.learned
 
 
 class HazardLayer(nn.Module):

@@ -46,7 +46,8 @@ def fate(
     """
     edges = np.array(EDGES_HOURS)
     left, right = edges[:-1], edges[1:]
-    until = end_hours if failure_hours is None else min(failure_hours, end_hours)
+    # A failure behind the end of the record is as well known as one within it.
+    until = end_hours if failure_hours is None else failure_hours
     ahead = until - hours
     exposure = np.clip((ahead[:, None] - left) / (right - left), 0.0, 1.0)
     event = np.full(len(hours), -1)
