@@ -48,18 +48,29 @@ class Training(msgspec.Struct, frozen=True):
 class Evaluation(msgspec.Struct, frozen=True):
     """What it was worth on data it never saw, always beside its base rate.
 
-    `base_rate_per_node_week` is failures per node-week in the evaluated data,
-    `false_alerts_per_node_week` at the threshold that gave `event_recall`.
+    An alert is a crossing of `threshold` by the probability of `horizon`.
+    Rates are per node-week; `base_rate_per_node_week` is that of the evaluated
+    data, which is richer in failures than the field: `precision_at_field_rate`
+    says what the same recall and false alerts give at `field_rate_per_node_week`.
+    Quartiles are the lower and the upper one.
     """
 
     data: str
+    horizon: str
+    threshold: float
+    events: int
+    node_weeks: float
     base_rate_per_node_week: float
     event_recall: float
     precision: float
+    precision_at_field_rate: float
+    field_rate_per_node_week: float
     false_alerts_per_node_week: float
     median_lead_hours: float
+    lead_hours_quartiles: tuple[float, float]
     brier: float
     brier_of_base_rate: float
+    brier_of_always_healthy: float
 
 
 class ArtefactInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -15,12 +15,14 @@ from model import schema
 from model.artefact import INPUTS, METADATA_KEY, OUTPUTS, ArtefactInfo
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
 
 ARTEFACT_BYTES_LIMIT = 64 << 20
-PROBE_GPUS = 2
+PROBE_GPUS = (1, 2, 8)
+"""A graph that was traced with a fixed number of GPUs answers for that number only."""
 
 
 class Refusal(StrEnum):
@@ -153,27 +155,39 @@ def _check_signature(session: Any, info: ArtefactInfo) -> None:
 
 
 def _probe(predictor: Predictor) -> None:
-    """Run an empty and an all-zero window: both must give finite, ordered probabilities."""
-    info = predictor.info
-    shape = (PROBE_GPUS, info.window_steps, len(info.channels))
-    zeros = np.zeros(shape, np.float32)
-    for window in (np.full(shape, np.nan, np.float32), zeros):
-        try:
-            outcome = predictor.predict(window, predictor.initial_state(PROBE_GPUS))
-        except Exception as error:
-            raise ModelRefused(Refusal.PROBE, str(error).splitlines()[0][:200]) from error
-        _check_outcome(outcome, info)
+    """Run hard windows on several numbers of GPUs: finite, ordered probabilities every time."""
+    for gpus in PROBE_GPUS:
+        for window in _probe_windows(predictor.info, gpus):
+            try:
+                outcome = predictor.predict(window, predictor.initial_state(gpus))
+            except Exception as error:
+                first = str(error).splitlines()[0][:200]
+                raise ModelRefused(Refusal.PROBE, f"{gpus} GPUs: {first}") from error
+            _check_outcome(outcome, predictor.info, gpus)
 
 
-def _check_outcome(outcome: Prediction, info: ArtefactInfo) -> None:
+def _probe_windows(info: ArtefactInfo, gpus: int) -> Iterator[NDArray[np.float32]]:
+    """Nothing read, all zeros, one GPU lost, and both ends of what is physically possible."""
+    shape = (gpus, info.window_steps, len(info.channels))
+    yield np.full(shape, np.nan, np.float32)
+    yield np.zeros(shape, np.float32)
+    lost = np.zeros(shape, np.float32)
+    lost[-1] = np.nan
+    yield lost
+    for end in ("low", "high"):
+        extreme = [getattr(schema.BY_NAME[name], end) for name in info.names]
+        yield np.broadcast_to(np.array(extreme, np.float32), shape).copy()
+
+
+def _check_outcome(outcome: Prediction, info: ArtefactInfo, gpus: int) -> None:
     horizons = len(info.horizons)
     expected = {
         "node": (horizons,),
         "cause": (len(info.causes), horizons),
-        "gpu": (PROBE_GPUS, horizons),
-        "score": (PROBE_GPUS,),
-        "contribution": (PROBE_GPUS, len(info.channels)),
-        "state": (PROBE_GPUS, info.state_width),
+        "gpu": (gpus, horizons),
+        "score": (gpus,),
+        "contribution": (gpus, len(info.channels)),
+        "state": (gpus, info.state_width),
     }
     for name, shape in expected.items():
         values = getattr(outcome, name)

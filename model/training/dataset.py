@@ -114,7 +114,7 @@ def episode(history: NodeHistory) -> Episode:
         lookalike=history.lookalike,
         channels=history.channels,
         readings=readings(history.values, history.channels),
-        hours=(start + np.arange(steps) * history.step_seconds) / hour,
+        hours=(start + np.arange(steps, dtype=np.float64) * history.step_seconds) / hour,
         outcome=outcome,
         onset_hours=None if onset is None else onset / hour,
     )

@@ -41,6 +41,14 @@ class Evidence(NamedTuple):
 class Gather(nn.Module):
     """Collects the features of one step, in the order of `features`."""
 
+    gauges: Tensor
+    peers: Tensor
+    counters: Tensor
+    flags: Tensor
+    codes: Tensor
+    reports: Tensor
+    peer_spread: Tensor
+
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__()
         gauges = positions(names, kinds=(Kind.GAUGE,))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import tempfile
 import warnings
@@ -37,15 +36,15 @@ def export(graph: Graph) -> onnx.ModelProto:
     """Trace `graph` to ONNX with a free GPU axis."""
     steps, channels = graph.tadgan.size.steps, len(graph.names)
     example = (torch.zeros((2, steps, channels)), torch.zeros((2, graph.memory.width)))
-    buffer = io.BytesIO()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         # The tracing exporter is the one that needs no further package and
         # writes native LSTM nodes; that it is the older one is known.
         warnings.simplefilter("ignore")
+        traced = Path(folder) / "traced.onnx"
         torch.onnx.export(
             graph.eval(),
             example,
-            buffer,
+            traced,
             input_names=list(INPUTS),
             output_names=list(OUTPUTS),
             dynamic_axes={name: {0: "gpu"} for name in PER_GPU},
@@ -53,7 +52,7 @@ def export(graph: Graph) -> onnx.ModelProto:
             do_constant_folding=False,
             dynamo=False,
         )
-    model = onnx.load_from_string(buffer.getvalue())
+        model = onnx.load(traced)
     _tidy(model)
     onnx.checker.check_model(model, full_check=True)
     return model

@@ -46,7 +46,7 @@ class Graph(nn.Module):
         self.scorer = Scorer(len(names))
         self.gather = Gather(names)
         self.memory = Memory(self.gather.features)
-        self.hazard = HazardLayer(len(self.gather.features), self.memory.width)
+        self.hazard = HazardLayer((*self.gather.features, *self.memory.features))
 
     def raw(self, view: View) -> Raw:
         """Scores of [..., gpu, step, channel] before standardising."""

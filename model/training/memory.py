@@ -60,6 +60,9 @@ class Memory(nn.Module):
     What is not observed is held, neither decayed nor refreshed.
     """
 
+    source: Tensor
+    decay: Tensor
+
     def __init__(self, features: Sequence[str], step_seconds: int = STEP_SECONDS) -> None:
         super().__init__()
         chosen = [features.index(name) for name in REMEMBERED if name in features]
@@ -68,6 +71,9 @@ class Memory(nn.Module):
         self.register_buffer("source", repeated)
         self.register_buffer("decay", torch.exp2(-step_seconds / half_lives))
         self.width = len(repeated)
+        self.features = tuple(
+            f"{hours:g}h {features[index]}" for hours in HALF_LIVES_HOURS for index in chosen
+        )
 
     def forward(self, evidence: Evidence, state: Tensor, steps: float = 1.0) -> Tensor:
         """Advance by `steps` grid steps over which the evidence is taken as constant.

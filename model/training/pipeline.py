@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,8 +42,8 @@ class Recipe:
 
     seed: int
     amounts: Mapping[Split, Amounts]
-    schedule: fit.Schedule = fit.Schedule()
-    search: likelihood.Search = likelihood.Search()
+    schedule: fit.Schedule = field(default_factory=fit.Schedule)
+    search: likelihood.Search = field(default_factory=likelihood.Search)
     windows: int = 12_000
     """Healthy windows that TadGAN is trained on; a fifth as many freeze the constants."""
 
@@ -113,8 +113,8 @@ class Run:
 
     def _fit_hazards(self, graph: Graph) -> None:
         rows = {split: self._rows(graph, split) for split in (Split.FIT, Split.HELD)}
-        graph.hazard.gpu_head.learned.copy_(_learned(GPU_CAUSES, rows[Split.FIT][0]))
-        graph.hazard.node_head.learned.copy_(_learned(NODE_CAUSES, rows[Split.FIT][1]))
+        graph.hazard.gpu.learned.copy_(_learned(GPU_CAUSES, rows[Split.FIT][0]))
+        graph.hazard.node.learned.copy_(_learned(NODE_CAUSES, rows[Split.FIT][1]))
         total = self.recipe.search.epochs
 
         def tell(epoch: int, loss: float) -> None:

@@ -60,8 +60,8 @@ class Amounts:
 
 
 BUNDLED = {
-    Split.FIT: Amounts(40, 24, 24),
-    Split.HELD: Amounts(10, 8, 10),
+    Split.FIT: Amounts(100, 60, 150, 36.0),
+    Split.HELD: Amounts(40, 30, 80, 36.0),
     Split.TEST: Amounts(16, 12, 16, 168.0),
 }
 """What the bundled artefact is made from."""

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from model.training.dataset import Episode
     from model.training.graph import Graph
 
-STRIDE_STEPS = 10
-"""Training looks at every tenth step; the memory is advanced by ten steps at once."""
+STRIDE_STEPS = 20
+"""Training looks at every 20th step; the memory is advanced by as many at once."""
 
 MOMENTS_AT_ONCE = 128
 BYSTANDER_RATIO = 0.3
@@ -84,9 +84,7 @@ def field_weights(failures: dict[Cause, int], quiet_hours: float) -> Weights:
     """
     total = sum(failures.values())
     share = sum(SHARES[cause] for cause in failures)
-    by_cause = {
-        cause: SHARES[cause] / share * total / count for cause, count in failures.items()
-    }
+    by_cause = {cause: SHARES[cause] / share * total / count for cause, count in failures.items()}
     weeks = total / (BASE_FAILURES_PER_NODE_WEEK * share)
     return Weights(by_cause, weeks * 7 * 24 / quiet_hours)
 

@@ -64,6 +64,15 @@ class Scaling(nn.Module):
     `centre` and `scale` [channel] are frozen on healthy training data.
     """
 
+    counter: Tensor
+    node_level: Tensor
+    xid: Tensor
+    action: Tensor
+    hardware: Tensor
+    precursor: Tensor
+    centre: Tensor
+    scale: Tensor
+
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__()
         self.names = tuple(names)
@@ -90,7 +99,7 @@ class Scaling(nn.Module):
         )
 
     def transform(self, window: Tensor) -> tuple[Tensor, Tensor]:
-        """Return [gpu, step, channel] values in transformed units, 0 where missing, and the mask."""
+        """Return values in transformed units, 0 where missing, and the mask."""
         missing = torch.isnan(window)
         values = torch.where(missing, torch.zeros_like(window), window)
         counted = torch.log1p(values.clamp(min=0.0))

@@ -59,6 +59,14 @@ def measure(values: Tensor, seen: Tensor, rebuilt: Tensor, critic: Tensor) -> Ra
 class Scorer(nn.Module):
     """Standardises raw scores; `typical` is the healthy mean of the combined score."""
 
+    residual_mean: Tensor
+    residual_spread: Tensor
+    error_mean: Tensor
+    error_spread: Tensor
+    critic_mean: Tensor
+    critic_spread: Tensor
+    typical: Tensor
+
     def __init__(self, channels: int) -> None:
         super().__init__()
         for name in ("residual", "error"):
