@@ -66,6 +66,13 @@ BUNDLED = {
 }
 """What the bundled artefact is made from."""
 
+TINY = {
+    Split.FIT: Amounts(1, 1, 1, 12.0),
+    Split.HELD: Amounts(1, 1, 1, 12.0),
+    Split.TEST: Amounts(1, 1, 1, 12.0),
+}
+"""Enough to show that every step works; worth nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Planned:
