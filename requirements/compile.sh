@@ -13,3 +13,8 @@ compile dev -c requirements/train.txt --extra remediation pyproject.toml require
 compile demo -c requirements/train.txt --extra remediation pyproject.toml requirements/build.in
 compile node -c requirements/train.txt pyproject.toml
 compile bootstrap requirements/bootstrap.in
+# The images: what builds the wheel, and the webhook without the node's model runtime.
+compile build -c requirements/train.txt requirements/build.in
+compile remediation -c requirements/train.txt --extra remediation pyproject.toml \
+    --no-emit-package onnxruntime --no-emit-package numpy --no-emit-package flatbuffers --no-emit-package protobuf
+compile go requirements/go.in

@@ -35,7 +35,10 @@ def draw(kind: str, *, seed: int, span_seconds: float, gpus: int) -> Scenario:
     """
     told = story(kind)
     rng = np.random.default_rng([seed, *kind.encode()])
-    work = rng.choice(list(WORKLOADS), p=list(WORKLOADS.values()))
+    # An idle board does not fail by heat or traffic, so faults strike nodes at work.
+    choices = [w for w in WORKLOADS if told.cause is None or w is not Workload.IDLE]
+    weights = np.array([WORKLOADS[choice] for choice in choices])
+    work = rng.choice(choices, p=weights / weights.sum())
     if kind == HEALTHY:
         return Scenario(workload=Workload(work))
     duration = math.exp(rng.uniform(*np.log(told.duration_seconds)))

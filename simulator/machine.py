@@ -18,6 +18,7 @@ from simulator.faults import story
 from simulator.rack import Racks
 from simulator.readout import Block, Readout
 from simulator.stress import calm
+from simulator.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,20 +60,6 @@ class Load:
     memory_watts: Floats
     flow: Floats
     host: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """The truth that sensors look at: [step, node, gpu]; `supply`, `rise`, `heat` [step, node]."""
-
-    watts: Floats
-    wanted: Floats
-    granted: Floats
-    core: Floats
-    memory: Floats
-    supply: Floats
-    rise: Floats
-    heat: Floats
 
 
 class Machines:

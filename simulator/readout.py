@@ -14,9 +14,9 @@ from simulator.counters import Counters, latched
 if TYPE_CHECKING:
     from simulator.arrays import Flags, Floats, Whole
     from simulator.board import Build
-    from simulator.machine import Trace
     from simulator.noise import Noise
     from simulator.stress import Stress
+    from simulator.trace import Trace
     from simulator.workload import Activity
 
 CHANNEL_NAMES: tuple[str, ...] = tuple(channel.name for channel in CHANNELS)
@@ -24,6 +24,8 @@ XID = "gpu_xid_code"
 APPLICATION_XIDS = np.array([13.0, 31.0, 43.0, 45.0])
 APPLICATION_XIDS_PER_SECOND = 6e-7
 DAY_SECONDS = 86_400.0
+OCCUPIED_RATIO = 0.02
+"""Framebuffer share above which a GPU has a tenant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +35,9 @@ class Block:
     `values` is [node, gpu, step, channel] in schema order: gauges in the
     schema's units, counters cumulative, node channels repeated on each GPU,
     NaN where nothing could be read.  `times` [step] in seconds; `page_up`,
-    `bmc_up` [step, node]: whether each source answered; `dead` and `busy`
-    [step, node, gpu].
+    `bmc_up` [step, node]: whether each source answered.  [step, node, gpu]:
+    `dead` boards, `occupied` ones (given to a workload, busy or not), and what
+    the BMC sees of a board by itself: `core_celsius`, `memory_celsius`, `watts`.
     """
 
     times: Floats
@@ -42,7 +45,10 @@ class Block:
     page_up: Flags
     bmc_up: Flags
     dead: Flags
-    busy: Flags
+    occupied: Flags
+    core_celsius: Floats
+    memory_celsius: Floats
+    watts: Floats
 
 
 class Readout:
@@ -73,7 +79,17 @@ class Readout:
         )
         bmc_up = sensors.answers(self._noise, "bmc", steps, sensors.BMC_GAPS_PER_SECOND, self._dt)
         values = self._table(gpu, node, stress.dead, page_up, bmc_up)
-        return Block(stress.times, values, page_up, bmc_up, stress.dead, work.busy > 0.0)
+        return Block(
+            times=stress.times,
+            values=values,
+            page_up=page_up,
+            bmc_up=bmc_up,
+            dead=stress.dead,
+            occupied=work.held > OCCUPIED_RATIO,
+            core_celsius=trace.core,
+            memory_celsius=trace.memory,
+            watts=trace.watts,
+        )
 
     def _gauges(
         self, steps: Whole, stress: Stress, work: Activity, trace: Trace

@@ -19,6 +19,9 @@ def read(
 ) -> Floats:
     """Return `truth` [step, node, width] as a sensor shows it: in steps of `quantum`."""
     seen = truth + sigma * noise.normal("sensor " + name, steps, truth.shape[-1])
+    # Dividing by a whole number gives 38.3 where multiplying by 0.1 gives 38.300000000000004.
+    if quantum < 1.0:
+        return np.asarray(np.round(seen / quantum) / round(1.0 / quantum))
     return np.asarray(np.round(seen / quantum) * quantum)
 
 

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytest_plugins = ["tests.controlplane.fixtures"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -17,3 +23,23 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"recorded inputs not found at {folder}: set FOREWARN_DATA")
     return folder
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the switch that writes golden files anew instead of comparing."""
+    parser.addoption("--golden-update", action="store_true", help="write the golden files anew")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compare a text with `tests/golden/<name>`, or write it there under --golden-update."""
+
+    def compare(name: str, text: str) -> None:
+        path = ROOT / "tests" / "golden" / name
+        if request.config.getoption("--golden-update"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        expected = path.read_text(encoding="utf-8") if path.exists() else ""
+        assert text == expected, f"{path} differs: read the diff, then `make golden`"
+
+    return compare

@@ -1,4 +1,4 @@
-"""The thermal interface of one GPU degrades until the board trips."""
+"""The thermal interface of one GPU degrades until the board is lost."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ThermalInterface(Story):
     duration_seconds = (2 * HOUR, 72 * HOUR)
 
     def strike(self, scenario: Scenario, stress: Stress, lane: int) -> None:
-        """Raise the resistance along the curve; at the end the hardware trips the board."""
+        """Raise the resistance along the curve; at the end the board is lost."""
         gpu = scenario.gpu
         worse = scenario.progress(stress.times) ** scenario.shape
         stress.interface_ratio[:, lane, gpu] += RATIO_AT_WORST * scenario.severity * worse

@@ -1,0 +1,155 @@
+"""Rows about ourselves: sources and models of the exporters, and remediation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dashboards.panels import (
+    ANY_IS_BAD,
+    NONE_IS_BAD,
+    SMALL,
+    THIRD,
+    Look,
+    matrix,
+    number,
+    over_time,
+    ranking,
+    small,
+)
+
+if TYPE_CHECKING:
+    from dashboards.panels import Panels
+
+OWN = "forewarn_remediation_"
+
+
+def sources() -> Panels:
+    """Who is looking, and at what."""
+    return [*_states(), *_troubles()]
+
+
+def _states() -> Panels:
+    return [
+        matrix(
+            "Sources up",
+            'min by (node, source) (forewarn_source_up{node=~"$node"})',
+            "1 when the last cycle read the source.",
+            Look(width=8, steps=NONE_IS_BAD),
+            rows="node",
+            columns="source",
+        ),
+        matrix(
+            "Prediction state",
+            'max by (node, state) (forewarn_prediction_state{node=~"$node"})',
+            "One state per node is 1.",
+            Look(width=8),
+            rows="node",
+            columns="state",
+        ),
+        over_time(
+            "Age of the last reading",
+            {
+                "{{node}} {{source}}": "time() - max by (node, source)"
+                ' (forewarn_source_last_success_timestamp_seconds{node=~"$node"})'
+            },
+            "Grows while a source is down.",
+            Look(unit="s", width=8),
+        ),
+    ]
+
+
+def _troubles() -> Panels:
+    return [
+        over_time(
+            "Source errors per second",
+            {
+                "{{node}} {{source}} {{reason}}": "sum by (node, source, reason)"
+                ' (rate(forewarn_source_errors_total{node=~"$node"}[$__rate_interval]))'
+            },
+            "By reason.",
+            THIRD,
+        ),
+        over_time(
+            "GPUs expected and not seen",
+            {
+                "{{node}}": 'max by (node) (forewarn_gpus_expected{node=~"$node"})'
+                ' - max by (node) (forewarn_gpus_seen{node=~"$node"})'
+            },
+            "Above zero: a GPU is lost, or was removed without being declared.",
+            THIRD,
+        ),
+        ranking(
+            "Models in use",
+            "count by (version, provenance) (forewarn_model_info)",
+            "Nodes by model version and by what it was trained on.",
+            THIRD,
+        ),
+    ]
+
+
+def remediation() -> Panels:
+    """What was done about it, and what was not."""
+    return [*_standing(), *_doings()]
+
+
+def _standing() -> Panels:
+    return [
+        number(
+            "Leaders", f"sum({OWN}leader)", "Replicas that act; 1 is right.", small(NONE_IS_BAD)
+        ),
+        number("Breaker", f"max({OWN}breaker_open)", "1: stopped by itself.", small(ANY_IS_BAD)),
+        number("Paused", f"max({OWN}paused)", "1: stopped by a person.", small(ANY_IS_BAD)),
+        number("Suspects", f"max({OWN}suspects)", "Alerts in the ledger.", SMALL),
+        over_time(
+            "Episodes",
+            {"{{state}}": f"max by (state) ({OWN}episodes)"},
+            "By state; observed means that nothing was touched.",
+            THIRD,
+        ),
+        ranking(
+            "Refused now",
+            f"topk(10, max by (reason) ({OWN}refused_episodes))",
+            "Which guard keeps how many episodes waiting.",
+            THIRD,
+        ),
+        over_time(
+            "Budget left",
+            {"{{scope}}": f"max by (scope) ({OWN}budget_available)"},
+            "By scope; at zero the next one waits.",
+            THIRD,
+        ),
+    ]
+
+
+def _doings() -> Panels:
+    return [
+        over_time(
+            "Decisions per second",
+            {
+                "{{decision}} acted={{acted}}": "sum by (decision, acted)"
+                f" (rate({OWN}decisions_total[$__rate_interval]))"
+            },
+            "What was decided, and whether it was done or only observed.",
+            THIRD,
+        ),
+        over_time(
+            "Posts and evictions per second",
+            {
+                "post {{outcome}}": "sum by (outcome)"
+                f" (rate({OWN}webhook_posts_total[$__rate_interval]))",
+                "eviction {{outcome}}": "sum by (outcome)"
+                f" (rate({OWN}evictions_total[$__rate_interval]))",
+            },
+            "By outcome.",
+            THIRD,
+        ),
+        over_time(
+            "Failed calls per second",
+            {
+                "{{source}} {{reason}}": "sum by (source, reason)"
+                f" (rate({OWN}errors_total[$__rate_interval]))"
+            },
+            "By whom was asked, and how it failed.",
+            THIRD,
+        ),
+    ]

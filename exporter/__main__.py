@@ -1,0 +1,77 @@
+"""The command `forewarn-exporter`: arguments and signals, nothing else."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from daemon import settings as files
+from daemon.lifecycle import Lifecycle
+from daemon.logs import logger
+from exporter import catalog
+from exporter.app import Exporter, version
+from exporter.settings import Settings
+
+EXAMPLE = """\
+example:
+  NODE_NAME=gpu-017 forewarn-exporter --config exporter.yml
+  curl localhost:9477/metrics | grep failure_probability
+
+Without --config every default holds: dcgm-exporter on 127.0.0.1:9400, no BMC,
+the bundled model.  SIGHUP reads settings and models again, SIGTERM saves the
+window and stops.
+"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run until told to stop; 2 for settings that cannot be used, 1 for a taken port."""
+    options = _parser().parse_args(arguments)
+    if options.list_metrics:
+        print(catalog.markdown(), end="")
+        return 0
+    try:
+        settings = files.load(options.config, Settings) if options.config else Settings()
+        settings.node_name()
+    except (files.SettingsError, ValueError) as error:
+        print(f"forewarn-exporter: {error}", file=sys.stderr)
+        return 2
+    if options.check_config:
+        print(f"{options.config or 'defaults'}: ok")
+        return 0
+    return _serve(settings, options.config)
+
+
+def _serve(settings: Settings, path: Path | None) -> int:
+    log = logger("exporter", level=settings.log.level, style=settings.log.format)
+    lifecycle = Lifecycle()
+    lifecycle.install_signals()
+    exporter = Exporter(settings, log=log, path=path, reload=lifecycle.reload)
+    try:
+        exporter.start()
+    except OSError as error:
+        print(f"forewarn-exporter: port {settings.listen.port}: {error}", file=sys.stderr)
+        return 1
+    lifecycle.stop.wait()
+    exporter.stop()
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="forewarn-exporter",
+        description="Publish what is known of this node's hardware and how soon it may fail.",
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--config", type=Path, metavar="FILE", help="settings (YAML)")
+    parser.add_argument("--check-config", action="store_true", help="check the settings and leave")
+    parser.add_argument(
+        "--list-metrics", action="store_true", help="print every metric with its meaning and leave"
+    )
+    parser.add_argument("--version", action="version", version=version())
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,223 @@
+"""Wires the exporter together: the only file that knows all the others, runnable inside a test."""
+
+from __future__ import annotations
+
+import threading
+from importlib import metadata
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import requests
+from prometheus_client import CollectorRegistry, ProcessCollector
+
+from daemon import settings as files
+from daemon.clocks import system_clock
+from daemon.lifecycle import FileWatch
+from daemon.serving import Server
+from exporter.collectors import Collector, Pace
+from exporter.dcgm.scrape import DcgmSource
+from exporter.forecast import Forecaster
+from exporter.grid import Grid
+from exporter.models import BUNDLED, ModelShelf
+from exporter.pages import Pages
+from exporter.publish import Page
+from exporter.redfish.reader import RedfishSource
+from exporter.settings import Settings
+from exporter.store import FILE_NAME
+from model import schema
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from structlog.typing import FilteringBoundLogger
+
+    from daemon.clocks import Clock
+    from exporter.readings import Source
+
+HANG_GRACE = 1.5
+"""A source keeps its own deadline; past this multiple of it the frame calls a hang."""
+LIVENESS_STEPS = 5
+LIVENESS_FLOOR_SECONDS = 60.0
+STOP_SECONDS = 3.0
+HTTP_THREADS = 4
+
+
+class Exporter:
+    """One node's exporter, from `start` to `stop`.
+
+    `path` is the settings file, read again when it changes; only the section
+    `gpus` takes effect without a restart.  Raises `OSError` from `start` when
+    the port is taken, `ValueError` when no node name is given.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        log: FilteringBoundLogger,
+        clock: Clock | None = None,
+        path: Path | None = None,
+        reload: threading.Event | None = None,
+        bundled: Path = BUNDLED,
+    ) -> None:
+        self.settings = settings
+        self._log = log
+        self._clock = clock or system_clock()
+        self._path = path
+        self._reload = reload or threading.Event()
+        self._watch = FileWatch([path] if path else [])
+        self._stop = threading.Event()
+        self._started = threading.Event()
+        node = settings.node_name()
+        self._shelf = _shelf(settings, node, bundled, log)
+        self._shelf.look()
+        self._collectors = [
+            Collector(source, pace, clock=self._clock, log=log)
+            for source, pace in self._sources(settings)
+        ]
+        step_seconds = self._step_seconds()
+        self.grid = self._grid(node, step_seconds)
+        listen = settings.listen
+        self._server = Server(
+            self._pages(step_seconds), host=listen.host, port=listen.port, threads=HTTP_THREADS
+        )
+
+    @property
+    def port(self) -> int:
+        """The bound port."""
+        return self._server.port
+
+    def start(self) -> None:
+        """Restore the window, serve, and begin to collect."""
+        self.grid.restore()
+        self._server.start()
+        for collector in self._collectors:
+            collector.start(self._stop)
+        self.grid.start(self._stop)
+        self._started.set()
+        self._log.info("exporter serves", node=self.grid.node, port=self.port)
+
+    def stop(self) -> None:
+        """End the step in progress, save the window, log out, free the port."""
+        self._stop.set()
+        self.grid.join(STOP_SECONDS)
+        self.grid.save()
+        for collector in self._collectors:
+            collector.close(STOP_SECONDS)
+        self._server.close()
+        self._log.info("exporter stopped")
+
+    def _sources(self, settings: Settings) -> Sequence[tuple[Source, Pace]]:
+        sources: list[tuple[Source, Pace]] = []
+        if settings.dcgm.url:
+            session = requests.Session()
+            session.trust_env = False  # the node's own pod is never behind a proxy
+            dcgm = DcgmSource(
+                settings.dcgm.url,
+                session,
+                deadline_seconds=settings.dcgm.deadline_seconds,
+                monotonic=self._clock.monotonic,
+            )
+            own = settings.dcgm
+            sources.append((dcgm, self._pace(own.interval_seconds, own.deadline_seconds)))
+        if settings.bmc.url:
+            bmc = RedfishSource(settings.bmc, clock=self._clock, random=Random())  # noqa: S311
+            pace = self._pace(settings.bmc.interval_seconds, settings.bmc.deadline_seconds)
+            sources.append((bmc, pace))
+        return sources
+
+    def _pace(self, interval_seconds: float, deadline_seconds: float) -> Pace:
+        return Pace(
+            interval_seconds=interval_seconds,
+            deadline_seconds=deadline_seconds * HANG_GRACE,
+            breaker_failures=self.settings.breaker.failures,
+            breaker_wait_limit_seconds=self.settings.breaker.wait_limit_seconds,
+        )
+
+    def _step_seconds(self) -> float:
+        in_force = self._shelf.in_force
+        own = float(in_force.predictor.info.step_seconds if in_force else schema.STEP_SECONDS)
+        chosen = self.settings.window.step_seconds or own
+        if chosen != own:
+            self._log.warning(
+                "time is compressed: the grid step is not the model's",
+                step_seconds=chosen,
+                model_step_seconds=own,
+            )
+        return chosen
+
+    def _grid(self, node: str, step_seconds: float) -> Grid:
+        grid = Grid(
+            node,
+            forecaster=Forecaster(
+                step_seconds=step_seconds,
+                minimum_fill_ratio=self.settings.window.minimum_fill_ratio,
+                bmc_configured=bool(self.settings.bmc.url),
+            ),
+            collectors=self._collectors,
+            shelf=self._shelf,
+            declared=self.settings.gpus.declared(),
+            path=_window_path(self.settings),
+            check_interval_seconds=self.settings.model.check_interval_seconds,
+            clock=self._clock,
+            log=self._log,
+        )
+        grid.housekeeping = self._keep_house
+        return grid
+
+    def _pages(self, step_seconds: float) -> Pages:
+        registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        registry.register(Page(self.grid.view, version=version()))
+        limit = max(LIVENESS_STEPS * step_seconds, LIVENESS_FLOOR_SECONDS)
+        return Pages(
+            registry,
+            self.grid.view,
+            alive=lambda: self.grid.alive(limit),
+            ready=lambda: self._started.is_set() and not self._stop.is_set(),
+        )
+
+    def _keep_house(self) -> None:
+        asked = self._reload.is_set()
+        self._reload.clear()
+        self._shelf.look(again=asked)
+        if self._path is not None and (self._watch.changed() or asked):
+            self._reload_settings(self._path)
+
+    def _reload_settings(self, path: Path) -> None:
+        try:
+            changed = files.load(path, Settings)
+        except files.SettingsError as error:
+            self.grid.settings_reloaded = False
+            self._log.error("changed settings refused, the old ones stay", detail=str(error))
+            return
+        self.grid.settings_reloaded = True
+        self.grid.declared = changed.gpus.declared()
+        sections = (name for name in Settings.__struct_fields__ if name != "gpus")
+        rest = [name for name in sections if _differ(self.settings, changed, name)]
+        self._log.info("settings read again", needs_restart=rest)
+
+
+def version() -> str:
+    """Return the installed version, or `unknown` where the package runs from its sources."""
+    try:
+        return metadata.version("forewarn")
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def _differ(old: Settings, new: Settings, section: str) -> bool:
+    return bool(getattr(old, section) != getattr(new, section))
+
+
+def _shelf(settings: Settings, node: str, bundled: Path, log: FilteringBoundLogger) -> ModelShelf:
+    directory = Path(settings.model.directory) if settings.model.directory else None
+    expected = settings.model.node_expected
+    return ModelShelf(directory, node, node_expected=expected, log=log, bundled=bundled)
+
+
+def _window_path(settings: Settings) -> Path | None:
+    if not settings.window.directory:
+        return None
+    return Path(settings.window.directory) / FILE_NAME

@@ -1,0 +1,87 @@
+"""Every metric the exporter publishes: the one list behind page, reference and contract tests."""
+
+# ruff: noqa: E501 - a table reads by row
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from model import schema
+
+
+class Kind(StrEnum):
+    """How Prometheus shall read it."""
+
+    GAUGE = "gauge"
+    COUNTER = "counter"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One family by its full name, a counter's `_total` included."""
+
+    name: str
+    kind: Kind
+    labels: tuple[str, ...]
+    help: str
+
+
+NODE = ("node",)
+GPU = ("node", "gpu", "uuid")
+SOURCE = ("node", "source")
+G, C = Kind.GAUGE, Kind.COUNTER
+
+# fmt: off
+PREDICTIONS: tuple[Metric, ...] = (
+    Metric("forewarn_node_failure_probability", G, (*NODE, "horizon"), "Probability of a hardware failure that interrupts work on this node within the horizon."),
+    Metric("forewarn_cause_failure_probability", G, (*NODE, "cause", "horizon"), "Failure probability by competing cause."),
+    Metric("forewarn_gpu_failure_probability", G, (*GPU, "horizon"), "Failure probability of one GPU."),
+    Metric("forewarn_gpu_anomaly_score", G, GPU, "Anomaly score, standardised on held-out healthy data: 1 is typical."),
+    Metric("forewarn_signal_contribution_ratio", G, (*GPU, "signal"), "Share of the channels that drove the score most."),
+    Metric("forewarn_prediction_state", G, (*NODE, "state"), "1 for the state that holds; probabilities exist only in ok and degraded."),
+    Metric("forewarn_prediction_degraded", G, (*NODE, "reason"), "1 while the reason makes the prediction worth less."),
+    Metric("forewarn_prediction_timestamp_seconds", G, NODE, "When the prediction on this page was made."),
+    Metric("forewarn_window_fill_ratio", G, NODE, "Share of the window's steps in which a GPU was read."),
+)
+HEALTH: tuple[Metric, ...] = (
+    Metric("forewarn_source_up", G, SOURCE, "1 while the source answers, with or without data."),
+    Metric("forewarn_source_last_success_timestamp_seconds", G, SOURCE, "When the source last gave readings."),
+    Metric("forewarn_source_scrape_duration_seconds", G, SOURCE, "How long the last read took."),
+    Metric("forewarn_source_errors_total", C, (*SOURCE, "reason"), "Failed reads, and readings that were refused, by reason."),
+    Metric("forewarn_source_strategy_info", G, (*SOURCE, "strategy"), "How the source is being read."),
+    Metric("forewarn_missing_readings", G, (*NODE, "kind"), "Channels of GPUs and node without a value, by kind of missing."),
+    Metric("forewarn_gpus_expected", G, NODE, "GPUs that must report; absent while nobody knows."),
+    Metric("forewarn_gpus_seen", G, NODE, "GPUs that report; absent while they cannot be counted."),
+    Metric("forewarn_gpu_workload_info", G, (*GPU, "workload_namespace", "workload_pod", "workload_container"), "A pod that the source sees on the GPU."),
+    Metric("forewarn_inference_duration_seconds", G, NODE, "How long the last grid step took, replay included."),
+    Metric("forewarn_inference_failures_total", C, NODE, "Grid steps that ended in an error."),
+    Metric("forewarn_model_info", G, (*NODE, "version", "provenance", "scope", "digest"), "The model in force."),
+    Metric("forewarn_model_trained_timestamp_seconds", G, NODE, "When the model in force was trained."),
+    Metric("forewarn_model_reload_success", G, NODE, "0 while an artefact on the shelf is refused."),
+    Metric("forewarn_model_refusals_total", C, (*NODE, "reason"), "Artefacts refused, by reason."),
+    Metric("forewarn_window_save_success", G, NODE, "0 while the window cannot be saved or restored; absent where it is not kept."),
+    Metric("forewarn_settings_reload_success", G, NODE, "0 while a changed settings file is refused."),
+    Metric("forewarn_build_info", G, ("version",), "The running version."),
+)
+# fmt: on
+
+
+def _of_channel(channel: schema.Channel) -> Metric:
+    kind = C if channel.kind is schema.Kind.COUNTER else G
+    labels = GPU if channel.level is schema.Level.GPU else NODE
+    return Metric(channel.metric, kind, labels, f"{channel.text}.")
+
+
+INPUTS: tuple[Metric, ...] = tuple(_of_channel(channel) for channel in schema.CHANNELS)
+METRICS: tuple[Metric, ...] = (*PREDICTIONS, *INPUTS, *HEALTH)
+BY_NAME: dict[str, Metric] = {metric.name: metric for metric in METRICS}
+
+
+def markdown() -> str:
+    """Return the reference as a table, in the order of the page."""
+    lines = ["| metric | type | labels | meaning |", "| --- | --- | --- | --- |"]
+    for metric in METRICS:
+        labels = ", ".join(metric.labels)
+        lines.append(f"| `{metric.name}` | {metric.kind} | {labels} | {metric.help} |")
+    return "\n".join(lines) + "\n"

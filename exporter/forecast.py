@@ -1,0 +1,223 @@
+"""Window in, prediction out, or the reason why there is none.
+
+The forecaster advances window and model state exactly once per grid step,
+through gaps as well, so that the same history always gives the same answer.
+What lacks its inputs is withdrawn, never guessed and never frozen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from exporter import window as windows
+from exporter.readings import SourceName
+from model import schema
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from exporter.models import InForce
+    from exporter.readings import Gpu
+    from exporter.snapshot import NodeSnapshot
+    from exporter.window import Window
+    from model.runtime import Prediction
+
+REPLAY_LIMIT_SECONDS = 72 * 3600
+"""In the model's own time: after a longer gap the state starts cold."""
+
+FRESH_STEPS = 3
+"""A forecast older than this many grid steps is withdrawn."""
+
+
+class State(StrEnum):
+    """What the page says of its prediction; only `ok` and `degraded` come with probabilities."""
+
+    OK = "ok"
+    WARMING_UP = "warming_up"
+    DEGRADED = "degraded"
+    BLIND = "blind"
+    NO_MODEL = "no_model"
+
+
+class Degraded(StrEnum):
+    """Why a prediction is worth less than it could be."""
+
+    GPU_MISSING = "gpu_missing"
+    BMC_DOWN = "bmc_down"
+    OPTIONAL_CHANNELS = "optional_channels"
+    FALLBACK_MODEL = "fallback_model"
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """One step's judgement; `made_at` is monotonic and `timestamp` wall-clock seconds."""
+
+    state: State
+    degraded: frozenset[Degraded] = frozenset()
+    missing_channels: tuple[str, ...] = ()
+    fill_ratio: float = 0.0
+    gpus: tuple[Gpu, ...] = ()
+    prediction: Prediction | None = None
+    in_force: InForce | None = None
+    made_at: float = 0.0
+    timestamp: float = 0.0
+    step_seconds: float = float(schema.STEP_SECONDS)
+
+    def is_fresh(self, now: float) -> bool:
+        """Tell whether the forecast still speaks for `now` (monotonic seconds)."""
+        return now - self.made_at <= FRESH_STEPS * self.step_seconds
+
+
+class Position(NamedTuple):
+    """A step of the grid: its monotonic and wall-clock time, and the steps skipped before it."""
+
+    at: float
+    wall: float
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Window and model state, which always move together; `state` is [gpu, k] float32."""
+
+    window: Window
+    state: NDArray[np.float32]
+    model_digest: str = ""
+
+    def fitted(self, gpus: tuple[Gpu, ...], in_force: InForce | None, steps: int) -> Memory:
+        """Return the memory for these GPUs and this model; another model starts a cold state."""
+        uuids = tuple(gpu.uuid for gpu in gpus)
+        window = self.window.with_gpus(uuids).with_steps(steps)
+        if in_force is None:
+            return Memory(window, np.zeros((len(uuids), 0), np.float32))
+        predictor = in_force.predictor
+        state = predictor.initial_state(len(uuids))
+        if predictor.digest == self.model_digest:
+            have = {uuid: index for index, uuid in enumerate(self.window.uuids)}
+            for index, uuid in enumerate(uuids):
+                if uuid in have:
+                    state[index] = self.state[have[uuid]]
+        return Memory(window, state, predictor.digest)
+
+
+@dataclass(frozen=True, slots=True)
+class Forecaster:
+    """Judges one step after another; holds nothing between them.
+
+    `step_seconds` is the grid's real length, `minimum_fill_ratio` the share of
+    the window that must have been read before a probability may be shown.
+    """
+
+    step_seconds: float
+    minimum_fill_ratio: float
+    bmc_configured: bool
+
+    def advance(
+        self, memory: Memory, snapshot: NodeSnapshot, in_force: InForce | None, position: Position
+    ) -> tuple[Memory, Forecast]:
+        """Take the step at `position`, skipped ones as gaps; return what is known then."""
+        steps = in_force.predictor.info.window_steps if in_force else schema.WINDOW_STEPS
+        memory = memory.fitted(snapshot.expected, in_force, steps)
+        memory = self.replay(memory, in_force, position)
+        window = memory.window.push(windows.row(snapshot), position.wall)
+        prediction, memory = _predict(replace(memory, window=window), in_force)
+        return memory, self._judge(window, snapshot, in_force, prediction, position)
+
+    def replay(self, memory: Memory, in_force: InForce | None, position: Position) -> Memory:
+        """Advance through the steps that were skipped before `position`."""
+        skipped = position.skipped
+        if in_force is None:
+            skipped = min(skipped, memory.window.steps)
+        elif skipped * in_force.predictor.info.step_seconds > REPLAY_LIMIT_SECONDS:
+            state = in_force.predictor.initial_state(len(memory.window.uuids))
+            memory = replace(memory, state=state)
+            skipped = memory.window.steps
+        for ago in range(skipped, 0, -1):
+            window = memory.window.push_gap(position.wall - ago * self.step_seconds)
+            _, memory = _predict(replace(memory, window=window), in_force)
+        return memory
+
+    def _judge(
+        self,
+        window: Window,
+        snapshot: NodeSnapshot,
+        in_force: InForce | None,
+        prediction: Prediction | None,
+        position: Position,
+    ) -> Forecast:
+        fill = window.fill_ratio(window.steps)
+        absent = _absent(window, in_force)
+        degraded = self._degraded(snapshot, in_force, absent)
+        state = self._state(in_force, absent, fill, degraded)
+        if prediction is None and state in {State.OK, State.DEGRADED}:
+            state = State.BLIND
+        shown = prediction if state in {State.OK, State.DEGRADED} else None
+        return Forecast(
+            state=state,
+            degraded=degraded,
+            missing_channels=absent,
+            fill_ratio=fill,
+            gpus=snapshot.expected,
+            prediction=shown,
+            in_force=in_force,
+            made_at=position.at,
+            timestamp=position.wall,
+            step_seconds=self.step_seconds,
+        )
+
+    def _state(
+        self,
+        in_force: InForce | None,
+        absent: tuple[str, ...],
+        fill: float,
+        degraded: frozenset[Degraded],
+    ) -> State:
+        if in_force is None:
+            return State.NO_MODEL
+        if in_force.predictor.info.required & set(absent):
+            return State.BLIND
+        if fill < self.minimum_fill_ratio:
+            return State.WARMING_UP
+        return State.DEGRADED if degraded else State.OK
+
+    def _degraded(
+        self, snapshot: NodeSnapshot, in_force: InForce | None, absent: tuple[str, ...]
+    ) -> frozenset[Degraded]:
+        required = in_force.predictor.info.required if in_force else frozenset()
+        bmc = snapshot.sources.get(SourceName.REDFISH)
+        reasons = {
+            Degraded.GPU_MISSING: snapshot.gpu_missing,
+            Degraded.BMC_DOWN: self.bmc_configured and not (bmc is not None and bmc.up),
+            Degraded.OPTIONAL_CHANNELS: bool(set(absent) - required),
+            Degraded.FALLBACK_MODEL: in_force is not None and in_force.fallback,
+        }
+        return frozenset(reason for reason, holds in reasons.items() if holds)
+
+
+def _absent(window: Window, in_force: InForce | None) -> tuple[str, ...]:
+    """Return the model's channels that no GPU has in the newest step, in model order."""
+    if in_force is None:
+        return ()
+    known = window.known_now()
+    return tuple(name for name in in_force.predictor.info.names if name not in known)
+
+
+def _predict(memory: Memory, in_force: InForce | None) -> tuple[Prediction | None, Memory]:
+    """Run the model once over the window; with nobody to predict for, nothing runs."""
+    if in_force is None or not memory.window.uuids:
+        return None, memory
+    predictor = in_force.predictor
+    prediction = predictor.predict(memory.window.matrix(predictor.info.names), memory.state)
+    if not all(np.isfinite(part).all() for part in (prediction.node, prediction.state)):
+        # Kept out of the state, where one NaN would stay for good.
+        return None, memory
+    return prediction, replace(memory, state=prediction.state)
+
+
+def cold(steps: int = schema.WINDOW_STEPS) -> Memory:
+    """Return the memory of a process that knows nothing yet."""
+    return Memory(windows.empty((), steps), np.zeros((0, 0), np.float32))

@@ -1,0 +1,127 @@
+"""What the exporter answers over HTTP: the page, its health, and a few lines for people."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from prometheus_client import make_wsgi_app
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from prometheus_client import CollectorRegistry
+
+    from exporter.grid import View
+
+STYLE = (
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:56rem;margin:2rem auto;padding:0 1rem}"
+    "table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.2rem .8rem .2rem 0;"
+    "border-bottom:1px solid #ddd;vertical-align:top}"
+)
+
+
+class Pages:
+    """The WSGI application: `/metrics`, `/healthz`, `/readyz` and `/`.
+
+    `alive` is the heartbeat of the grid.  Neither health nor readiness asks a
+    device: with dead hardware the page is needed most.
+    """
+
+    def __init__(
+        self,
+        registry: CollectorRegistry,
+        view: Callable[[], View],
+        *,
+        alive: Callable[[], bool],
+        ready: Callable[[], bool],
+    ) -> None:
+        self._metrics: Any = make_wsgi_app(registry)
+        self._view = view
+        self._alive = alive
+        self._ready = ready
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        """Answer one request."""
+        path = environ.get("PATH_INFO", "/")
+        if environ.get("REQUEST_METHOD") not in {"GET", "HEAD"}:
+            return _text(start_response, "405 Method Not Allowed", "expected GET\n")
+        if path == "/metrics":
+            metrics: Iterable[bytes] = self._metrics(environ, start_response)
+            return metrics
+        if path == "/healthz":
+            return _verdict(start_response, self._alive(), "the grid's heart has stopped")
+        if path == "/readyz":
+            return _verdict(start_response, self._ready(), "starting")
+        if path == "/":
+            return _text(start_response, "200 OK", landing(self._view()), kind="text/html")
+        return _text(start_response, "404 Not Found", "expected /metrics, /healthz or /readyz\n")
+
+
+def _verdict(start_response: Any, good: bool, otherwise: str) -> Iterable[bytes]:
+    if good:
+        return _text(start_response, "200 OK", "ok\n")
+    return _text(start_response, "503 Service Unavailable", f"{otherwise}\n")
+
+
+def _text(
+    start_response: Any, status: str, body: str, *, kind: str = "text/plain"
+) -> Iterable[bytes]:
+    payload = body.encode()
+    headers = [("Content-Type", f"{kind}; charset=utf-8"), ("Content-Length", str(len(payload)))]
+    start_response(status, headers)
+    return [payload]
+
+
+def landing(view: View) -> str:
+    """Return the page for people: what is predicted, from what, and what is missing."""
+    forecast = view.forecast
+    facts = [
+        ("State", forecast.state),
+        ("Degraded by", ", ".join(sorted(forecast.degraded)) or "nothing"),
+        ("Failure probability", _probability(view)),
+        ("Model", _model(view)),
+        ("Window", f"{forecast.fill_ratio:.0%} read"),
+        ("GPUs", f"{_count(view)} seen of {view.snapshot.expected_count or 'unknown'}"),
+        ("Channels the model misses", ", ".join(forecast.missing_channels) or "none"),
+    ]
+    sources = [
+        (str(name), "up" if s.up else "down", s.failure or "", s.detail)
+        for name, s in view.snapshot.sources.items()
+    ]
+    missing = [
+        (place.channel, place.uuid or "node", kind)
+        for place, kind in sorted(view.snapshot.missing.items(), key=lambda item: str(item[0]))
+    ]
+    return (
+        f"<!doctype html><html lang=en><title>Forewarn: {escape(view.node)}</title>"
+        f"<style>{STYLE}</style><h1>{escape(view.node)}</h1>"
+        f"{_table(facts)}<h2>Sources</h2>{_table(sources)}"
+        f"<h2>Missing readings</h2>{_table(missing)}"
+        "<p><a href=/metrics>metrics</a> <a href=/healthz>health</a></html>\n"
+    )
+
+
+def _probability(view: View) -> str:
+    forecast = view.forecast
+    if forecast.prediction is None or forecast.in_force is None:
+        return "withdrawn"
+    horizons = forecast.in_force.predictor.info.horizons
+    pairs = zip(horizons, forecast.prediction.node, strict=True)
+    return ", ".join(f"{p:.2%} in {h}" for h, p in pairs)
+
+
+def _model(view: View) -> str:
+    if view.in_force is None:
+        return "; ".join(view.shelf.refused.values()) or "none found"
+    info = view.in_force.predictor.info
+    return f"{info.version} ({info.provenance}, {info.scope})"
+
+
+def _count(view: View) -> str:
+    return "unknown" if view.snapshot.seen is None else str(len(view.snapshot.seen))
+
+
+def _table(rows: Iterable[tuple[str, ...]]) -> str:
+    cells = ("".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in rows)
+    return "<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>"

@@ -1,0 +1,99 @@
+"""Where the node's BMC is, how to log in, and how gently to ask."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from daemon.settings import Section
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+FINGERPRINT = re.compile(r"^[0-9a-f]{64}$")
+
+
+class BmcSettings(Section, frozen=True):
+    """The BMC of this node; an empty `url` means that the node is read without one.
+
+    TLS is verified against the system's authorities, or against `ca_file`, or by
+    the SHA-256 `fingerprint` of the BMC's certificate; `verify: false` turns that
+    off, on purpose and in writing.
+    """
+
+    url: str = ""
+    username_file: str = ""
+    """Without a user name and a password the BMC is read anonymously."""
+    password_file: str = ""
+    ca_file: str = ""
+    fingerprint: str = ""
+    verify: bool = True
+    chassis: str = ""
+    """Id of this node's chassis, where one BMC serves several nodes."""
+    interval_seconds: float = 60.0
+    deadline_seconds: float = 45.0
+    """One cycle sends no request after this; what was not asked is missing."""
+    connect_timeout_seconds: float = 4.0
+    read_timeout_seconds: float = 20.0
+    discovery_interval_seconds: float = 3600.0
+    auth_backoff_seconds: float = 900.0
+    """No log-in is tried for this long after two were refused, unless the secret changes."""
+    busy_backoff_limit_seconds: float = 300.0
+    """Upper bound for what Retry-After may ask."""
+    stale_after_seconds: float = 180.0
+    """A value of a metric report that lags the report by more is missing."""
+    sensors_per_cycle: int = 8
+    body_limit_bytes: int = 4 << 20
+
+    def __post_init__(self) -> None:
+        """Check what the types cannot say."""
+        if self.url:
+            self._check_url()
+        if bool(self.username_file) != bool(self.password_file):
+            raise ValueError("expected username_file and password_file together, or neither")
+        if self.fingerprint and not FINGERPRINT.match(self.pin):
+            raise ValueError("expected fingerprint as 64 hexadecimal digits (SHA-256)")
+        if self.fingerprint and (self.ca_file or not self.verify):
+            raise ValueError("expected one of fingerprint, ca_file, verify: false")
+        if self.ca_file and not self.verify:
+            raise ValueError("expected one of fingerprint, ca_file, verify: false")
+        self._check_numbers()
+
+    @property
+    def pin(self) -> str:
+        """The fingerprint in the one form that is compared: lower case, no separators."""
+        return self.fingerprint.replace(":", "").replace(" ", "").lower()
+
+    @property
+    def credentials(self) -> tuple[Path, Path] | None:
+        """The files of user name and password, if the BMC asks for them."""
+        if not self.username_file:
+            return None
+        return Path(self.username_file), Path(self.password_file)
+
+    def _check_url(self) -> None:
+        parts = urlsplit(self.url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ValueError("expected url as https://<BMC address>")
+        if parts.username or parts.password:
+            raise ValueError("expected url without user name or password; they live in files")
+        if parts.path.strip("/") or parts.query or parts.fragment:
+            raise ValueError("expected url without a path; the reader adds /redfish/v1")
+        if parts.scheme == "http" and self.verify and parts.hostname not in LOOPBACK:
+            raise ValueError("http sends the password in clear: expected https, or verify: false")
+
+    def _check_numbers(self) -> None:
+        names = (
+            "interval_seconds",
+            "deadline_seconds",
+            "connect_timeout_seconds",
+            "read_timeout_seconds",
+            "discovery_interval_seconds",
+            "auth_backoff_seconds",
+            "busy_backoff_limit_seconds",
+            "stale_after_seconds",
+            "sensors_per_cycle",
+            "body_limit_bytes",
+        )
+        for name in names:
+            if not 0 < getattr(self, name) < float("inf"):
+                raise ValueError(f"expected {name} above 0")

@@ -1,0 +1,60 @@
+"""Which GPUs this node should have: what the page itself cannot say once one is lost.
+
+Pure.  Without a word from the site, the highest number ever seen at once counts,
+and of the known GPUs those seen last: a replaced board takes its predecessor's
+place, a GPU that fell off the bus keeps its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from exporter.readings import Gpu
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What the site says: GPUs by UUID, or their number; `away` left on purpose."""
+
+    uuids: tuple[str, ...] = ()
+    count: int | None = None
+    away: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """GPUs ever seen, last seen first, and the highest number seen at once."""
+
+    known: tuple[Gpu, ...] = ()
+    highest: int = 0
+
+    def saw(self, gpus: Sequence[Gpu]) -> Roster:
+        """Return the roster after a page that listed `gpus`."""
+        here = {gpu.uuid for gpu in gpus}
+        rest = tuple(gpu for gpu in self.known if gpu.uuid not in here)
+        highest = max(self.highest, len(here))
+        # Twice the board count remembers every GPU of a full exchange.
+        return replace(self, known=(*gpus, *rest)[: 2 * highest], highest=highest)
+
+    def expected(self, declared: Declared) -> tuple[Gpu, ...]:
+        """Return the GPUs that must report, by UUID; empty while nothing is known."""
+        by_uuid = {gpu.uuid: gpu for gpu in self.known}
+        if declared.uuids:
+            listed = [by_uuid.get(uuid, Gpu(uuid, "")) for uuid in declared.uuids]
+        else:
+            count = self.highest if declared.count is None else declared.count
+            listed = list(self.known[:count])
+        return tuple(sorted(gpu for gpu in listed if gpu.uuid not in declared.away))
+
+    def expected_count(self, declared: Declared) -> int | None:
+        """Return how many GPUs must report, None while nobody knows."""
+        if declared.uuids:
+            return len(set(declared.uuids) - declared.away)
+        count = self.highest if declared.count is None else declared.count
+        if not count:
+            return None
+        return count - len({gpu.uuid for gpu in self.known[:count]} & declared.away)

@@ -1,0 +1,136 @@
+"""Everything the exporter can be told; `deploy/config/exporter.example.yml` explains it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Literal
+
+from daemon.settings import Section
+from exporter.redfish.settings import BmcSettings
+from exporter.roster import Declared
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NODE_VARIABLE = "NODE_NAME"
+
+
+def _positive(section: Section, *names: str) -> None:
+    for name in names:
+        value = getattr(section, name)
+        if value is not None and not 0 < value < float("inf"):
+            raise ValueError(f"expected {name} above 0, not {value}")
+
+
+class Listen(Section, frozen=True):
+    """Where the page is served."""
+
+    host: str = "0.0.0.0"  # noqa: S104 - Prometheus comes from another machine
+    port: int = 9477
+
+    def __post_init__(self) -> None:
+        """Check what the types cannot say."""
+        if not 0 <= self.port <= 65535:
+            raise ValueError(f"expected port from 0 to 65535, not {self.port}")
+
+
+class DcgmSettings(Section, frozen=True):
+    """The dcgm-exporter of this node; an empty `url` means that there is none."""
+
+    url: str = "http://127.0.0.1:9400/metrics"
+    interval_seconds: float = 30.0
+    deadline_seconds: float = 8.0
+
+    def __post_init__(self) -> None:
+        """Check what the types cannot say."""
+        if self.url and not self.url.startswith(("http://", "https://")):
+            raise ValueError("expected url as http://<address>:9400/metrics")
+        _positive(self, "interval_seconds", "deadline_seconds")
+
+
+class Breaker(Section, frozen=True):
+    """When a source is left alone for longer than its interval."""
+
+    failures: int = 5
+    wait_limit_seconds: float = 300.0
+
+    def __post_init__(self) -> None:
+        """Check what the types cannot say."""
+        _positive(self, "failures", "wait_limit_seconds")
+
+
+class WindowSettings(Section, frozen=True):
+    """The grid; without a `directory` the window does not survive a restart."""
+
+    step_seconds: float | None = None
+    minimum_fill_ratio: float = 0.5
+    directory: str = ""
+
+    def __post_init__(self) -> None:
+        """Check what the types cannot say."""
+        _positive(self, "step_seconds")
+        if not 0 <= self.minimum_fill_ratio <= 1:
+            raise ValueError("expected minimum_fill_ratio from 0 to 1")
+
+
+class ModelSettings(Section, frozen=True):
+    """Where artefacts appear: `<node>.onnx`, then `fleet.onnx`, then the bundled one."""
+
+    directory: str = ""
+    node_expected: bool = False
+    check_interval_seconds: float = 10.0
+
+    def __post_init__(self) -> None:
+        """Check what the types cannot say."""
+        _positive(self, "check_interval_seconds")
+
+
+class GpuSettings(Section, frozen=True):
+    """Which GPUs this node must show: by UUID, or by number, or the most ever seen."""
+
+    expected: tuple[str, ...] = ()
+    count: int | None = None
+    away: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check what the types cannot say."""
+        if self.expected and self.count is not None:
+            raise ValueError("expected either `expected` (UUIDs) or `count`, not both")
+        if self.count is not None and self.count < 1:
+            raise ValueError("expected count of at least 1; a planned absence goes to `away`")
+
+    def declared(self) -> Declared:
+        """Return what the site says of its GPUs."""
+        return Declared(self.expected, self.count, frozenset(self.away))
+
+
+class LogSettings(Section, frozen=True):
+    """How much is said, and in which form."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["auto", "json", "console"] = "auto"
+
+
+class Settings(Section, frozen=True):
+    """One exporter."""
+
+    node: str = ""
+    listen: Listen = Listen()
+    dcgm: DcgmSettings = DcgmSettings()
+    bmc: BmcSettings = BmcSettings()
+    breaker: Breaker = Breaker()
+    window: WindowSettings = WindowSettings()
+    model: ModelSettings = ModelSettings()
+    gpus: GpuSettings = GpuSettings()
+    log: LogSettings = LogSettings()
+
+    def node_name(self, environment: Mapping[str, str] = os.environ) -> str:
+        """Return the Kubernetes name of this node; raises `ValueError` where none is given.
+
+        Never the machine's host name: it may differ from the node's, and then
+        no alert would find its node.
+        """
+        name = self.node or environment.get(NODE_VARIABLE, "")
+        if not name:
+            raise ValueError(f"node: expected the node's name here or in ${NODE_VARIABLE}")
+        return name

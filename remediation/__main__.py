@@ -1,0 +1,94 @@
+"""`forewarn-remediation`: hear alerts, keep the cluster calm."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from daemon.clocks import system_clock
+from daemon.lifecycle import Lifecycle
+from daemon.logs import logger
+from daemon.settings import SettingsError, load
+from remediation.app import App
+from remediation.ports import CallFailed
+from remediation.settings import Settings
+
+_ABOUT = """\
+Hears Alertmanager, and moves work off nodes that will fail, slowly enough that
+the cure never becomes the outage.  Without a change of the settings it only
+observes: it says what it would do, and does nothing.
+
+Example, against the cluster of your kubeconfig, observing:
+
+  forewarn-remediation --config remediation.yml --check-config
+  forewarn-remediation --config remediation.yml
+
+Then open http://localhost:9479/ for what it sees, and point an Alertmanager
+webhook at http://<host>:9478/api/v1/alerts with a bearer token.
+"""
+
+# sysexits: a wrong configuration, a service that cannot be had, and "try again".
+_EX_CONFIG = 78
+_EX_UNAVAILABLE = 69
+_EX_TEMPFAIL = 75
+
+
+def main() -> int | None:
+    """Run until SIGTERM or SIGINT; a bad settings file is one line and exit status 78."""
+    arguments = _arguments()
+    try:
+        settings = load(arguments.config, Settings)
+    except SettingsError as error:
+        print(error, file=sys.stderr)
+        return _EX_CONFIG
+    if arguments.check_config:
+        print(f"{arguments.config}: ok, mode {settings.policy.mode}")
+        return 0
+    return _run(settings, arguments.config)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="forewarn-remediation",
+        description=_ABOUT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--config",
+        type=Path,
+        default=Path("/etc/forewarn/remediation.yml"),
+        help="settings file (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--check-config", action="store_true", help="read the settings, say what is wrong, and end"
+    )
+    return parser.parse_args()
+
+
+def _run(settings: Settings, path: Path) -> int | None:
+    log = logger("remediation", level=settings.log.level, style=settings.log.style)
+    lifecycle = Lifecycle()
+    lifecycle.install_signals()
+    try:
+        app = App(settings, path=path, clock=system_clock(), log=log, die=_die)
+        app.start()
+    except (CallFailed, OSError) as error:
+        log.error("remediation cannot start", error=str(error))  # noqa: TRY400 - one line
+        return _EX_UNAVAILABLE
+    try:
+        app.watch(lifecycle.stop, lifecycle.reload)
+    finally:
+        app.close()
+    return None
+
+
+def _die() -> None:
+    # A write may still be on its way while another replica starts to lead: only
+    # the end of this process, without any clean-up that could take time, stops it.
+    os._exit(_EX_TEMPFAIL)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,197 @@
+"""Alertmanager's alerts as typed values: webhook posts (version 4) and the alert list of its API.
+
+Lenient where Alertmanager grows (unknown keys, new versions), strict about what
+is acted on: only the status of each alert counts, never that of its group, and
+only an alert that carries `remediation` and `node` can make a node suspect.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+
+class AlertsUndecodable(Exception):
+    """The body is not a list of alerts: what was expected and where it failed."""
+
+
+class Severity(StrEnum):
+    """How bad: a warning is elevated risk, a critical alert is high risk."""
+
+    INFO = "info"
+    WARNING = "warning"
+    CRITICAL = "critical"
+
+
+class Remedy(StrEnum):
+    """What the author of a rule lets remediation do at most."""
+
+    EXCLUDE = "exclude"
+    MIGRATE = "migrate"
+    FACILITY = "facility"
+
+
+class Status(StrEnum):
+    """Whether one alert holds."""
+
+    FIRING = "firing"
+    RESOLVED = "resolved"
+
+
+class Ignored(StrEnum):
+    """Why an alert cannot make a node suspect."""
+
+    NO_REMEDIATION = "no_remediation"
+    UNKNOWN_REMEDIATION = "unknown_remediation"
+    OTHER_CLUSTER = "other_cluster"
+    NO_NODE = "no_node"
+    UNKNOWN_SEVERITY = "unknown_severity"
+    UNKNOWN_STATUS = "unknown_status"
+    MALFORMED_LABEL = "malformed_label"
+
+
+class Alert(msgspec.Struct, frozen=True, kw_only=True):
+    """One alert about one node.  Times are Unix seconds; None means not told.
+
+    `suppressed` is true while a person silences the alert or another inhibits
+    it; only the API tells, never a post.
+    """
+
+    name: str
+    node: str
+    severity: Severity
+    remedy: Remedy
+    status: Status
+    cause: str = ""
+    horizon: str = ""
+    uuid: str = ""
+    started_at: float | None = None
+    ended_at: float | None = None
+    suppressed: bool = False
+
+    @property
+    def key(self) -> str:
+        """Name the condition: two Prometheus replicas telling of one fault give one key."""
+        return "|".join((self.node, self.name, self.severity, self.cause, self.horizon, self.uuid))
+
+
+class Post(msgspec.Struct, frozen=True, kw_only=True):
+    """What one webhook post said; `truncated` alerts were left out by Alertmanager."""
+
+    alerts: tuple[Alert, ...]
+    ignored: tuple[Ignored, ...]
+    truncated: int
+
+
+class _RawAlert(msgspec.Struct):
+    labels: dict[str, str]
+    status: Any = ""
+    startsAt: str = ""  # noqa: N815 - the sender's spelling
+    endsAt: str = ""  # noqa: N815
+
+
+class _RawPost(msgspec.Struct):
+    alerts: list[_RawAlert]
+    truncatedAlerts: int = 0  # noqa: N815
+
+
+_NODE = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\Z")
+_WORD = re.compile(r"[A-Za-z0-9_.:-]{0,128}\Z")
+_POSTS = msgspec.json.Decoder(_RawPost)
+_LISTS = msgspec.json.Decoder(list[_RawAlert])
+
+
+def read_post(body: bytes, *, cluster: str) -> Post:
+    """Decode a webhook body; raises `AlertsUndecodable`.
+
+    `cluster` is the configured cluster name; empty accepts alerts of any.
+    """
+    try:
+        raw = _POSTS.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise AlertsUndecodable(f"not an Alertmanager webhook body: {error}") from error
+    alerts, ignored = _sift(raw.alerts, cluster)
+    return Post(alerts=alerts, ignored=ignored, truncated=raw.truncatedAlerts)
+
+
+def read_list(body: bytes, *, cluster: str) -> tuple[Alert, ...]:
+    """Decode the answer of `GET /api/v2/alerts`; raises `AlertsUndecodable`."""
+    try:
+        raw = _LISTS.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise AlertsUndecodable(f"not an Alertmanager alert list: {error}") from error
+    # External labels are added by Prometheus on the way to Alertmanager, so the
+    # list is filtered by cluster as posts are.
+    return _sift(raw, cluster)[0]
+
+
+def _sift(raw: list[_RawAlert], cluster: str) -> tuple[tuple[Alert, ...], tuple[Ignored, ...]]:
+    read = [_read(one, cluster) for one in raw]
+    return (
+        tuple(one for one in read if isinstance(one, Alert)),
+        tuple(one for one in read if isinstance(one, Ignored)),
+    )
+
+
+def _read(raw: _RawAlert, cluster: str) -> Alert | Ignored:
+    labels = raw.labels
+    why = _unusable(labels, cluster)
+    if why is not None:
+        return why
+    status, suppressed = _status(raw.status)
+    if status is None:
+        return Ignored.UNKNOWN_STATUS
+    return Alert(
+        name=labels.get("alertname", ""),
+        node=labels["node"],
+        severity=Severity(labels["severity"]),
+        remedy=Remedy(labels["remediation"]),
+        status=status,
+        cause=labels.get("cause", ""),
+        horizon=labels.get("horizon", ""),
+        uuid=labels.get("uuid", ""),
+        started_at=_moment(raw.startsAt),
+        ended_at=_moment(raw.endsAt),
+        suppressed=suppressed,
+    )
+
+
+def _unusable(labels: dict[str, str], cluster: str) -> Ignored | None:
+    if not labels.get("remediation"):
+        return Ignored.NO_REMEDIATION
+    if cluster and labels.get("cluster") != cluster:
+        return Ignored.OTHER_CLUSTER
+    if labels["remediation"] not in set(Remedy):
+        return Ignored.UNKNOWN_REMEDIATION
+    if not labels.get("node"):
+        return Ignored.NO_NODE
+    if labels.get("severity") not in set(Severity):
+        return Ignored.UNKNOWN_SEVERITY
+    words = (labels.get(name, "") for name in ("alertname", "cause", "horizon", "uuid"))
+    if not _NODE.match(labels["node"]) or not all(_WORD.match(word) for word in words):
+        return Ignored.MALFORMED_LABEL
+    return None
+
+
+def _status(raw: Any) -> tuple[Status | None, bool]:
+    """Read a post's word or the API's object; the API lists only alerts that have not ended."""
+    if isinstance(raw, dict):
+        state = raw.get("state")
+        known = state in {"active", "suppressed", "unprocessed"}
+        return (Status.FIRING if known else None), state == "suppressed"
+    return (Status(raw) if raw in set(Status) else None), False
+
+
+def _moment(text: str) -> float | None:
+    """Read RFC 3339; year 1 is Alertmanager's "not ended" and arithmetic on it overflows."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    if moment.year <= 1:
+        return None
+    return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()

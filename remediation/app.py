@@ -1,0 +1,255 @@
+"""The composition root: the only file that knows all the others, runnable inside a test."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import requests
+from msgspec.structs import replace
+from prometheus_client import CollectorRegistry
+
+from daemon.lifecycle import FileWatch
+from daemon.serving import Server
+from daemon.settings import SettingsError, load
+from remediation.catalog import Catalog
+from remediation.evidence_http import Endpoint, HttpEvidence
+from remediation.kube.cluster import KubeCluster
+from remediation.kube.connection import connect
+from remediation.kube.lease import KubeLease
+from remediation.kube.ledger import ConfigMapLedger
+from remediation.leadership import Elector
+from remediation.loop import Loop, Pace
+from remediation.pages import Pages
+from remediation.ports import CallFailed
+from remediation.report import Report
+from remediation.settings import Settings
+from remediation.webhook import CALL_SECONDS, Webhook
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from structlog.typing import FilteringBoundLogger
+
+    from daemon.clocks import Clock
+    from remediation.kube.connection import Connection
+    from remediation.policy.limits import Policy
+    from remediation.settings import Listener, Source
+
+# A loop that has not ended a tick in this many of its longest waits stands still.
+_STILL_TICKS = 20
+_STILL_LEAST_SECONDS = 60.0
+_RELOAD_LOOK_SECONDS = 1.0
+
+
+class App:
+    """One replica.  `start` binds and begins, `close` resigns and ends.
+
+    `path` is the settings file, watched for changes of the policy; `die` is
+    called when only the end of the process keeps two leaders from acting.
+    Raises `CallFailed` when the Kubernetes client cannot be configured.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        path: Path,
+        clock: Clock,
+        log: FilteringBoundLogger,
+        die: Callable[[], None],
+    ) -> None:
+        self._settings = settings
+        self._path = path
+        self._clock = clock
+        self._log = log
+        self._policy = settings.policy
+        self._stop = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self.registry = CollectorRegistry()
+        self._catalog = Catalog(self.registry)
+        self._report = Report(self._catalog, log, clock)
+        kubernetes = settings.kubernetes
+        self._connection = connect(
+            kubeconfig=Path(kubernetes.kubeconfig) if kubernetes.kubeconfig else None,
+            namespace=kubernetes.namespace,
+            timeout_seconds=kubernetes.timeout,
+        )
+        self._session = requests.Session()
+        self._elector = self._make_elector(self._connection, die)
+        self._loop = self._make_loop(self._connection)
+        self._webhook = _serve(settings.webhook, self._make_webhook())
+        self._pages = _serve(settings.status, self._make_pages())
+        self._started_monotonic = clock.monotonic()
+
+    @property
+    def webhook_port(self) -> int:
+        """Where the webhook listens."""
+        return self._webhook.port
+
+    @property
+    def status_port(self) -> int:
+        """Where metrics and pages are."""
+        return self._pages.port
+
+    def start(self) -> None:
+        """Bind both sockets and begin; raises `OSError` when an address is taken."""
+        self._webhook.start()
+        self._pages.start()
+        for name, target in (("loop", self._run_loop), ("lease", self._run_elector)):
+            thread = threading.Thread(target=target, name=name, daemon=True)
+            thread.start()
+            self._threads.append(thread)
+        settings = self._settings
+        self._log.info(
+            "remediation started",
+            mode=settings.policy.mode.value,
+            webhook_port=self.webhook_port,
+            status_port=self.status_port,
+        )
+
+    def close(self) -> None:
+        """Stop hearing, end the tick under way, give the lease back."""
+        self._stop.set()
+        self._loop.wake()
+        self._webhook.close()
+        for thread in self._threads:
+            thread.join(timeout=self._settings.kubernetes.timeout * 2)
+        try:
+            self._elector.resign()
+        except CallFailed as failure:
+            self._log.warning("lease not given back", error=str(failure))
+        self._pages.close()
+        self._session.close()
+        self._connection.close()
+
+    def reload(self) -> None:
+        """Take the policy of the settings file; a bad file changes nothing and says so."""
+        try:
+            fresh = load(self._path, Settings)
+        except SettingsError as error:
+            self._catalog.reload_success.set(0)
+            self._log.error("settings not reloaded", error=str(error))
+            return
+        self._catalog.reload_success.set(1)
+        needs_restart = _without_policy(fresh) != _without_policy(self._settings)
+        self._policy = fresh.policy
+        self._log.info("policy reloaded", mode=fresh.policy.mode.value, needs_restart=needs_restart)
+        self._loop.wake()
+
+    def watch(self, stop: threading.Event, reload: threading.Event) -> None:
+        """Reload when asked or when the file changes, until `stop`."""
+        files = FileWatch([self._path])
+        while not stop.wait(_RELOAD_LOOK_SECONDS):
+            if files.changed() or reload.is_set():
+                reload.clear()
+                self.reload()
+
+    def _run_loop(self) -> None:
+        self._loop.run(self._stop)
+
+    def _run_elector(self) -> None:
+        led = False
+        while not self._stop.is_set():
+            failure = self._elector.attempt()
+            if failure is not None:
+                self._report.call_failed(failure)
+            leads = self._elector.epoch() > 0
+            if leads and not led:
+                # A new leader has heard nothing: ask Alertmanager itself.
+                self._loop.wake(poll=True)
+            led = leads
+            self._stop.wait(self._settings.lease.retry_seconds)
+
+    def _current_policy(self) -> Policy:
+        return self._policy
+
+    def _make_elector(self, connection: Connection, die: Callable[[], None]) -> Elector:
+        return Elector(
+            KubeLease(connection),
+            identity=f"{socket.gethostname()}_{uuid.uuid4().hex[:12]}",
+            duration_seconds=self._settings.lease.whole_seconds,
+            call_seconds=self._settings.kubernetes.timeout,
+            clock=self._clock,
+            epoch_floor=lambda: ConfigMapLedger(connection).read().ledger.epoch,
+            lost_while_acting=die,
+        )
+
+    def _make_loop(self, connection: Connection) -> Loop:
+        settings = self._settings
+        return Loop(
+            cluster=KubeCluster(
+                connection,
+                selector=settings.pool.selector,
+                gpu_resources=settings.pool.gpu_resources,
+                clock=self._clock,
+            ),
+            ledger=ConfigMapLedger(connection),
+            evidence=HttpEvidence(
+                alertmanager=self._endpoint(settings.alertmanager),
+                prometheus=self._endpoint(settings.prometheus),
+                cluster=settings.cluster,
+                clock=self._clock,
+            ),
+            leadership=self._elector,
+            policy=self._current_policy,
+            pace=Pace(
+                tick_seconds=settings.pace.tick_seconds, poll_seconds=settings.pace.poll_seconds
+            ),
+            clock=self._clock,
+            report=self._report,
+        )
+
+    def _endpoint(self, source: Source) -> Endpoint:
+        return Endpoint(
+            source.url, session=self._session, timeout_seconds=source.timeout, token=source.token
+        )
+
+    def _make_webhook(self) -> Webhook:
+        settings = self._settings
+        return Webhook(
+            token=settings.webhook.token,
+            ledger=ConfigMapLedger(self._connection.within(CALL_SECONDS)),
+            cluster=settings.cluster,
+            limits=lambda: self._policy.limits,
+            body_limit_bytes=settings.webhook.body_limit_bytes,
+            heard=lambda poll: self._loop.wake(poll=poll),
+            clock=self._clock,
+            catalog=self._catalog,
+            log=self._log,
+        )
+
+    def _make_pages(self) -> Pages:
+        return Pages(
+            registry=self.registry,
+            token=self._settings.status.token,
+            ledger=ConfigMapLedger(self._connection),
+            status=lambda: self._report.status,
+            alive=self._alive,
+            wake=self._loop.wake,
+            clock=self._clock,
+            log=self._log,
+        )
+
+    def _alive(self) -> bool:
+        status = self._report.status
+        last = status.ended_monotonic if status is not None else self._started_monotonic
+        longest = max(_STILL_LEAST_SECONDS, _STILL_TICKS * self._settings.pace.tick_seconds)
+        return self._clock.monotonic() - last < longest
+
+
+def _serve(listener: Listener, application: object) -> Server:
+    return Server(
+        application,
+        host=listener.host,
+        port=listener.port,
+        body_limit_bytes=listener.body_limit_bytes,
+        tls=listener.tls.files() if listener.tls is not None else None,
+    )
+
+
+def _without_policy(settings: Settings) -> Settings:
+    return replace(settings, policy=Settings().policy)

@@ -1,0 +1,191 @@
+"""Evidence over HTTP: Alertmanager for what fires, Prometheus for what it says.
+
+Values are asked from Prometheus by label, never taken from an alert: an alert
+is as old as its group's interval, and its numbers are text for people.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+import requests
+
+from daemon.secrets import SecretUnreadable
+from remediation.alert import AlertsUndecodable, read_list
+from remediation.policy.evidence import Evidence, Prediction
+from remediation.ports import CallFailed, EvidenceReading, FailureReason, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from daemon.clocks import Clock
+    from daemon.secrets import SecretFile
+    from remediation.alert import Alert
+
+T = TypeVar("T")
+
+_NODE = "forewarn_node_failure_probability"
+_CAUSE = "forewarn_cause_failure_probability"
+_TIMESTAMP = "forewarn_prediction_timestamp_seconds"
+_STATE = "forewarn_prediction_state"
+_STATUSES = {
+    401: FailureReason.UNAUTHORIZED,
+    403: FailureReason.FORBIDDEN,
+    404: FailureReason.NOT_FOUND,
+    429: FailureReason.OVERLOADED,
+    503: FailureReason.OVERLOADED,
+}
+
+
+class _Sample(msgspec.Struct):
+    metric: dict[str, str]
+    value: tuple[float, str]
+
+
+class _Vector(msgspec.Struct):
+    result: list[_Sample]
+
+
+class _Answer(msgspec.Struct):
+    data: _Vector
+
+
+class Endpoint:
+    """One HTTP API: its base URL, its token, its time-out in seconds."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        session: requests.Session,
+        timeout_seconds: float,
+        token: SecretFile | None,
+    ) -> None:
+        self._url = url.rstrip("/")
+        self._session = session
+        self._timeout = timeout_seconds
+        self._token = token
+
+    def get(self, path: str, params: Mapping[str, str]) -> bytes:
+        """Return the body of a 200; raises `CallFailed`."""
+        return self._send("GET", path, params=params)
+
+    def post(self, path: str, form: Mapping[str, str]) -> bytes:
+        """Return the body of a 200; raises `CallFailed`."""
+        return self._send("POST", path, form=form)
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        form: Mapping[str, str] | None = None,
+    ) -> bytes:
+        where = f"{method} {self._url}{path}"
+        try:
+            headers = {"Authorization": f"Bearer {self._token.read()}"} if self._token else {}
+            answer = self._session.request(
+                method,
+                f"{self._url}{path}",
+                params=params,
+                data=form,
+                headers=headers,
+                timeout=self._timeout,
+            )
+        except SecretUnreadable as error:
+            raise CallFailed(f"{where}: {error}", FailureReason.UNAUTHORIZED) from error
+        except requests.Timeout as error:
+            raise CallFailed(f"{where}: no answer in time", FailureReason.TIMEOUT) from error
+        except requests.RequestException as error:
+            raise CallFailed(f"{where}: cannot connect", FailureReason.UNREACHABLE) from error
+        if answer.status_code != 200:
+            reason = _STATUSES.get(answer.status_code, FailureReason.SERVER_ERROR)
+            raise CallFailed(f"{where}: {answer.status_code}, expected 200", reason)
+        return answer.content
+
+
+class HttpEvidence:
+    """Alertmanager and Prometheus as they are now; see `remediation.ports.EvidenceSource`."""
+
+    def __init__(
+        self, *, alertmanager: Endpoint, prometheus: Endpoint, cluster: str, clock: Clock
+    ) -> None:
+        self._alertmanager = alertmanager
+        self._prometheus = prometheus
+        self._cluster = cluster
+        self._clock = clock
+
+    def read(self, nodes: frozenset[str]) -> EvidenceReading:
+        """Return what both said; what could not be read is None, with its failure."""
+        polled_at = self._clock.wall()
+        failures: dict[Source, CallFailed] = {}
+        alerts = _attempt(self._alerts, Source.ALERTMANAGER, failures)
+        predictions = _attempt(lambda: self._predictions(nodes), Source.PROMETHEUS, failures)
+        evidence = Evidence(alerts=alerts, polled_at=polled_at, predictions=predictions)
+        return EvidenceReading(evidence, failures)
+
+    def _alerts(self) -> tuple[Alert, ...]:
+        body = self._alertmanager.get("/api/v2/alerts", {"filter": 'remediation=~".+"'})
+        try:
+            return read_list(body, cluster=self._cluster)
+        except AlertsUndecodable as error:
+            raise CallFailed(str(error), FailureReason.UNEXPECTED_ANSWER) from error
+
+    def _predictions(self, nodes: frozenset[str]) -> dict[str, Prediction]:
+        if not nodes:
+            return {}
+        # POST, since the list of nodes can be longer than a URL may be.
+        body = self._prometheus.post("/api/v1/query", {"query": query(nodes)})
+        try:
+            answer = msgspec.json.decode(body, type=_Answer)
+        except (msgspec.DecodeError, UnicodeError) as error:
+            message = f"not a Prometheus query answer: {error}"
+            raise CallFailed(message, FailureReason.UNEXPECTED_ANSWER) from error
+        return read_predictions(answer.data.result)
+
+
+def query(nodes: Iterable[str]) -> str:
+    """Return one query for everything that is re-read about `nodes`, at one evaluation time."""
+    names = "|".join((_NODE, _CAUSE, _TIMESTAMP, _STATE))
+    # A dot is the only character of a node's name that means something in a pattern.
+    wanted = "|".join(sorted(node.replace(".", "[.]") for node in nodes))
+    return f'{{__name__=~"{names}",node=~"{wanted}"}}'
+
+
+def read_predictions(samples: Iterable[_Sample]) -> dict[str, Prediction]:
+    """Group samples by node; two series where one is expected leave None, not a choice."""
+    by_node: dict[str, list[_Sample]] = {}
+    for sample in samples:
+        by_node.setdefault(sample.metric.get("node", ""), []).append(sample)
+    return {node: _prediction(found) for node, found in by_node.items()}
+
+
+def _prediction(samples: list[_Sample]) -> Prediction:
+    probabilities: dict[tuple[str, str], float | None] = {}
+    ages: list[float] = []
+    states: list[str] = []
+    for sample in samples:
+        name, value = sample.metric.get("__name__"), float(sample.value[1])
+        if name in {_NODE, _CAUSE}:
+            key = (sample.metric.get("horizon", ""), sample.metric.get("cause", ""))
+            probabilities[key] = None if key in probabilities or math.isnan(value) else value
+        elif name == _TIMESTAMP:
+            ages.append(sample.value[0] - value)
+        elif name == _STATE and value == 1:
+            states.append(sample.metric.get("state", ""))
+    return Prediction(
+        age_seconds=ages[0] if len(ages) == 1 and math.isfinite(ages[0]) else None,
+        state=states[0] if len(states) == 1 else None,
+        probabilities=probabilities,
+    )
+
+
+def _attempt(call: Callable[[], T], source: Source, failures: dict[Source, CallFailed]) -> T | None:
+    try:
+        return call()
+    except CallFailed as failure:
+        failures[source] = failure
+        return None

@@ -1,0 +1,56 @@
+"""One PATCH of one node: mark, taints and cordon together, bound to the version that was read.
+
+`spec.taints` is replaced as a whole by the server: sending only our taint would
+delete everybody else's, so the full list goes along with the resource version,
+and a node that changed in between answers 409 and stays as it is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from remediation.kube.errors import calling
+from remediation.policy.snapshot import EPISODE_ANNOTATION, FIELD_MANAGER, encode_mark
+
+if TYPE_CHECKING:
+    from remediation.kube.connection import Connection
+    from remediation.policy.snapshot import Taint
+    from remediation.policy.steps import NodeWrite
+
+
+def patch(connection: Connection, write: NodeWrite) -> None:
+    """Send `write`; raises `Conflict` when the node changed since it was read."""
+    with calling(f"patch node {write.node.name}"):
+        connection.core.patch_node(
+            name=write.node.name,
+            body=body(write),
+            field_manager=FIELD_MANAGER,
+            _content_type="application/merge-patch+json",
+            **connection.limits,
+        )
+
+
+def body(write: NodeWrite) -> dict[str, Any]:
+    """Return the merge patch; a null removes the annotation."""
+    annotation = encode_mark(write.mark) if write.mark is not None else None
+    spec: dict[str, Any] = {"taints": [_taint(taint) for taint in write.taints]}
+    if write.unschedulable is not None:
+        spec["unschedulable"] = write.unschedulable
+    return {
+        "metadata": {
+            "uid": write.node.uid,
+            "resourceVersion": write.node.resource_version,
+            "annotations": {EPISODE_ANNOTATION: annotation},
+        },
+        "spec": spec,
+    }
+
+
+def _taint(taint: Taint) -> dict[str, str]:
+    fields = {
+        "key": taint.key,
+        "effect": str(taint.effect),
+        "value": taint.value,
+        "timeAdded": taint.time_added,
+    }
+    return {name: value for name, value in fields.items() if value}

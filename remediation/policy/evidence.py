@@ -1,0 +1,97 @@
+"""Evidence: is the alert still firing, and is the probability still what it said.
+
+Read afresh before every grant.  Unreadable, absent, stale or ambiguous is a no.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from remediation.policy.refusal import Reason, Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remediation.alert import Alert
+    from remediation.policy.ledger import Suspect
+    from remediation.policy.limits import EvidenceBar
+
+# A degraded prediction lacks optional inputs only; a blind one publishes no probability.
+USABLE_STATES = frozenset({"ok", "degraded"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """What Prometheus holds about one node now.
+
+    `probabilities` is keyed by (horizon, cause), cause "" for the node as a
+    whole; None marks several series where one was expected.
+    """
+
+    age_seconds: float | None = None
+    state: str | None = None
+    probabilities: Mapping[tuple[str, str], float | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One reading of Alertmanager and Prometheus; None means it could not be read.
+
+    `polled_at` is when Alertmanager was asked (Unix seconds).
+    """
+
+    alerts: tuple[Alert, ...] | None = None
+    polled_at: float = 0.0
+    predictions: Mapping[str, Prediction] | None = None
+
+
+def judge(suspect: Suspect, key: str, evidence: Evidence, bar: EvidenceBar) -> Refusal | None:
+    """Return why `suspect` does not justify acting now, or None when it does."""
+    refusal = _firing(key, evidence)
+    if refusal is not None:
+        return refusal
+    refusal = standing(suspect.node, evidence, bar)
+    if refusal is not None:
+        return refusal
+    value = probability(suspect.node, suspect.horizon, suspect.cause, evidence)
+    if value is None:
+        what = f"{suspect.cause or 'node'} within {suspect.horizon or 'no horizon'}"
+        return Refusal(Reason.PREDICTION_ABSENT, f"no single probability of {what}")
+    least = bar.probability(suspect.severity)
+    if value < least:
+        return Refusal(Reason.PROBABILITY_LOW, f"the probability is now below {least:g}")
+    return None
+
+
+def standing(node: str, evidence: Evidence, bar: EvidenceBar) -> Refusal | None:
+    """Return why the node's prediction cannot be relied on now, or None."""
+    if evidence.predictions is None:
+        return Refusal(Reason.PREDICTION_UNREADABLE, "Prometheus could not be read")
+    prediction = evidence.predictions.get(node)
+    if prediction is None or prediction.age_seconds is None:
+        return Refusal(Reason.PREDICTION_ABSENT, "Prometheus holds no prediction for the node")
+    if prediction.age_seconds > bar.freshness_seconds:
+        words = f"the prediction is older than {bar.freshness_seconds:g} s"
+        return Refusal(Reason.PREDICTION_STALE, words)
+    if prediction.state not in USABLE_STATES:
+        words = f"the prediction is {prediction.state or 'of no single state'}, expected ok"
+        return Refusal(Reason.PREDICTION_NOT_OK, words)
+    return None
+
+
+def probability(node: str, horizon: str, cause: str, evidence: Evidence) -> float | None:
+    """Return the one probability of that condition, None when absent, ambiguous or unreadable."""
+    prediction = (evidence.predictions or {}).get(node)
+    return None if prediction is None else prediction.probabilities.get((horizon, cause))
+
+
+def _firing(key: str, evidence: Evidence) -> Refusal | None:
+    if evidence.alerts is None:
+        return Refusal(Reason.ALERTS_UNREADABLE, "Alertmanager could not be read")
+    alert = next((one for one in evidence.alerts if one.key == key), None)
+    if alert is None:
+        return Refusal(Reason.NOT_FIRING, "Alertmanager no longer shows the alert")
+    if alert.suppressed:
+        return Refusal(Reason.SILENCED, "the alert is silenced or inhibited: hands off")
+    return None

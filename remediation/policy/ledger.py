@@ -1,0 +1,178 @@
+"""The ledger: what was heard and what was granted, as one value changed by compare-and-swap.
+
+It is the serialisation point of every replica: no grant here, no action there.
+Garbage is never repaired by guessing: an unreadable ledger means no new action.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from remediation.alert import Alert, Remedy, Severity, Status
+from remediation.policy.limits import Limits, Rung
+
+
+class LedgerUnreadable(Exception):
+    """The stored ledger is not one: where it failed and what was expected."""
+
+
+class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A strict, immutable part of the ledger.  Times are Unix seconds."""
+
+
+class Suspect(_Entry, frozen=True, kw_only=True):
+    """An alert that was heard about a node and has not ended."""
+
+    node: str
+    alert: str
+    severity: Severity
+    remedy: Remedy
+    cause: str = ""
+    horizon: str = ""
+    uuid: str = ""
+    heard_at: float
+    started_at: float | None = None
+
+
+class Grant(_Entry, frozen=True, kw_only=True):
+    """Permission to act on one node, recorded before the action.
+
+    `applied` turns true when the node was seen carrying it; until then it ends
+    at `expires_at`, so that a crash between grant and action holds no budget
+    for ever.
+    """
+
+    id: str
+    episode: str
+    node_uid: str
+    rung: Rung
+    taken_at: float
+    expires_at: float
+    epoch: int
+    applied: bool = False
+
+
+class Bucket(_Entry, frozen=True, kw_only=True):
+    """The token bucket of grants."""
+
+    tokens: float
+    refilled_at: float
+
+
+class Breaker(_Entry, frozen=True, kw_only=True):
+    """Grant times within the window, and why everything stopped, if it did."""
+
+    window: tuple[float, ...] = ()
+    tripped_at: float | None = None
+    reason: str = ""
+
+
+class Pause(_Entry, frozen=True, kw_only=True):
+    """A person said stop."""
+
+    author: str
+    reason: str
+    since: float
+
+
+class Hold(_Entry, frozen=True, kw_only=True):
+    """A person took one node back; it ends when the node's alerts have ended."""
+
+    reason: str
+    since: float
+
+
+class Ledger(_Entry, frozen=True, kw_only=True):
+    """Everything that must survive every process.  Keys of grants and holds are node names."""
+
+    version: int = 1
+    epoch: int = 0
+    suspects: dict[str, Suspect] = {}
+    grants: dict[str, Grant] = {}
+    holds: dict[str, Hold] = {}
+    bucket: Bucket | None = None
+    breaker: Breaker = Breaker()
+    pause: Pause | None = None
+    released_at: float | None = None
+
+
+class LedgerFull(Exception):
+    """No room for another suspect: accepting it would lose it."""
+
+
+_DECODER = msgspec.json.Decoder(Ledger)
+
+
+def decode(text: str) -> Ledger:
+    """Read a stored ledger; raises `LedgerUnreadable`."""
+    try:
+        ledger = _DECODER.decode(text)
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise LedgerUnreadable(f"ledger: {error}") from error
+    if ledger.version != 1:
+        raise LedgerUnreadable(f"ledger: version {ledger.version}, expected 1")
+    return ledger
+
+
+def encode(ledger: Ledger) -> str:
+    """Write a ledger as JSON, the same bytes for the same value."""
+    return msgspec.json.encode(ledger, order="sorted").decode()
+
+
+def hear(ledger: Ledger, alerts: tuple[Alert, ...], *, now: float, limits: Limits) -> Ledger:
+    """Return the ledger after a post: firing alerts are suspects, resolved ones end theirs.
+
+    A repeat changes nothing, so that Alertmanager's repeats cost no write.
+    Raises `LedgerFull`.
+    """
+    suspects = dict(ledger.suspects)
+    for alert in alerts:
+        if alert.status is Status.RESOLVED:
+            suspects.pop(alert.key, None)
+        elif alert.key not in suspects:
+            suspects[alert.key] = _suspect(alert, now)
+    if len(suspects) > limits.suspects and len(suspects) > len(ledger.suspects):
+        raise LedgerFull(f"{len(ledger.suspects)} suspects, at most {limits.suspects}")
+    return replace_suspects(ledger, suspects)
+
+
+def reconcile(
+    ledger: Ledger, active: tuple[Alert, ...], *, polled_at: float, now: float, limits: Limits
+) -> Ledger:
+    """Return the ledger after Alertmanager told everything that is active.
+
+    A suspect it did not name has ended, unless it was heard after the question
+    was asked.  Beyond the limit the worst alerts are kept.
+    """
+    named = {alert.key: alert for alert in active}
+    suspects = {
+        key: suspect
+        for key, suspect in ledger.suspects.items()
+        if key in named or suspect.heard_at >= polled_at
+    }
+    missed = [alert for key, alert in named.items() if key not in suspects]
+    missed.sort(key=lambda alert: (alert.severity is not Severity.CRITICAL, alert.key))
+    for alert in missed[: max(0, limits.suspects - len(suspects))]:
+        suspects[alert.key] = _suspect(alert, now)
+    return replace_suspects(ledger, suspects)
+
+
+def replace_suspects(ledger: Ledger, suspects: dict[str, Suspect]) -> Ledger:
+    """Return `ledger` itself when nothing changed, so that callers can skip the write."""
+    if suspects == ledger.suspects:
+        return ledger
+    return msgspec.structs.replace(ledger, suspects=suspects)
+
+
+def _suspect(alert: Alert, now: float) -> Suspect:
+    return Suspect(
+        node=alert.node,
+        alert=alert.name,
+        severity=alert.severity,
+        remedy=alert.remedy,
+        cause=alert.cause,
+        horizon=alert.horizon,
+        uuid=alert.uuid,
+        heard_at=now,
+        started_at=alert.started_at,
+    )

@@ -1,0 +1,178 @@
+"""What is true at one moment: the pool's nodes, their marks, the pods to move, the ledger.
+
+Everything is immutable and read from the cluster; nothing here remembers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from remediation.policy.limits import Rung
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remediation.policy.evidence import Evidence
+    from remediation.policy.ledger import Ledger
+    from remediation.policy.limits import Policy
+
+RISK_TAINT = "forewarn.dev/at-risk"
+EPISODE_ANNOTATION = "forewarn.dev/episode"
+HOLD_ANNOTATION = "forewarn.dev/hold"
+MIGRATE_ANNOTATION = "forewarn.dev/migrate"
+FIELD_MANAGER = "forewarn-remediation"
+
+# Others that drain a node say so with these; two owners of one drain is one too many.
+OTHER_DRAINERS = frozenset({"ToBeDeletedByClusterAutoscaler", "karpenter.sh/disrupted"})
+_MARK_LIMIT_BYTES = 2048
+
+
+class Effect(StrEnum):
+    """What a taint does to pods that do not tolerate it."""
+
+    PREFER = "PreferNoSchedule"
+    FORBID = "NoSchedule"
+    EXPEL = "NoExecute"
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    """One taint, whoever put it; `time_added` is kept as the server wrote it."""
+
+    key: str
+    effect: str
+    value: str = ""
+    time_added: str = ""
+
+
+class MarkState(StrEnum):
+    """What the annotation says of an episode; finer states are derived each tick."""
+
+    ELEVATED = "elevated"
+    EXCLUDED = "excluded"
+    DRAINED = "drained"
+    VERIFYING = "verifying"
+
+
+class MarkUnreadable(Exception):
+    """The node carries our annotation, but not in our words."""
+
+
+class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The episode as written on the node, always in the PATCH that it explains.
+
+    `cordoned` says that we cordoned; `prior_unschedulable` what we found.
+    `since` is when the state was entered (Unix seconds).  `horizon` and `cause`
+    name the probability that must be low before release.
+    """
+
+    episode: str
+    node_uid: str
+    state: MarkState
+    rung: Rung
+    grant: str
+    since: float
+    reason: str
+    cordoned: bool
+    epoch: int
+    prior_unschedulable: bool = False
+    horizon: str = ""
+    cause: str = ""
+    boot_id: str = ""
+
+
+def encode_mark(mark: Mark) -> str:
+    """Write a mark; the reason is cut so that the whole stays small."""
+    text = msgspec.json.encode(mark).decode()
+    if len(text.encode()) <= _MARK_LIMIT_BYTES:
+        return text
+    return msgspec.json.encode(msgspec.structs.replace(mark, reason=mark.reason[:200])).decode()
+
+
+_MARKS = msgspec.json.Decoder(Mark)
+
+
+def decode_mark(text: str) -> Mark:
+    """Read a mark; raises `MarkUnreadable`."""
+    try:
+        return _MARKS.decode(text)
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise MarkUnreadable(f"{EPISODE_ANNOTATION}: {error}") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """One node of the pool.  `ready_since` is None when the server did not say.
+
+    `cordoned_by` is who last wrote `spec.unschedulable`, where the server tells.
+    """
+
+    name: str
+    uid: str
+    resource_version: str
+    ready: bool = True
+    ready_since: float | None = None
+    unschedulable: bool = False
+    cordoned_by: str | None = None
+    taints: tuple[Taint, ...] = ()
+    mark: Mark | None = None
+    mark_fault: str | None = None
+    held: bool = False
+    boot_id: str = ""
+
+    @property
+    def cordon_is_ours(self) -> bool:
+        """Whether the cordon now on the node is one we wrote and nobody wrote since."""
+        wrote = self.mark is not None and self.mark.cordoned and not self.mark.prior_unschedulable
+        return wrote and self.unschedulable and self.cordoned_by in {None, FIELD_MANAGER}
+
+    @property
+    def unavailable(self) -> bool:
+        """Whether new work cannot land here, whoever made it so."""
+        forbidden = any(t.effect != Effect.PREFER and t.key == RISK_TAINT for t in self.taints)
+        return self.unschedulable or not self.ready or forbidden
+
+    @property
+    def other_drainer(self) -> str | None:
+        """The taint of another owner who drains this node, if any."""
+        return next((t.key for t in self.taints if t.key in OTHER_DRAINERS), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pod:
+    """One pod on a node, as far as moving it needs.  `ends_at` is set while it terminates."""
+
+    namespace: str
+    name: str
+    uid: str
+    gpus: bool = True
+    finished: bool = False
+    owner: str | None = None
+    mirror: bool = False
+    empty_dir: bool = False
+    wish: str = ""
+    ends_at: float | None = None
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """One moment, whole.  `now` is Unix seconds; `pods` holds only the nodes that were asked for.
+
+    `nodes` is the GPU pool; a node that is not in it does not exist for us.
+    `epoch` is the leader's; 0 for a replica that only watches.
+    """
+
+    now: float
+    epoch: int
+    nodes: Mapping[str, Node]
+    pods: Mapping[str, tuple[Pod, ...]]
+    ledger: Ledger
+    evidence: Evidence
+    policy: Policy

@@ -1,0 +1,102 @@
+"""What the plan may ask for: one PATCH of one node, or the eviction of one wave of pods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from remediation.policy.snapshot import RISK_TAINT, Effect, Taint
+
+if TYPE_CHECKING:
+    from remediation.policy.ledger import Ledger
+    from remediation.policy.refusal import Refusal
+    from remediation.policy.snapshot import Mark, Node, Pod
+
+
+class Decision(StrEnum):
+    """What was decided for one episode in one tick."""
+
+    SOFTEN = "soften"
+    EXCLUDE = "exclude"
+    EVICT = "evict"
+    SETTLE = "settle"
+    VERIFY = "verify"
+    RELAPSE = "relapse"
+    RELEASE = "release"
+    STAND_DOWN = "stand_down"
+    WAIT = "wait"
+
+
+class EpisodeState(StrEnum):
+    """Where an episode stands, for people and metrics; derived anew each tick."""
+
+    OBSERVED = "observed"
+    DEFERRED = "deferred"
+    ELEVATED = "elevated"
+    EXCLUDED = "excluded"
+    MIGRATING = "migrating"
+    BLOCKED = "blocked"
+    DRAINED = "drained"
+    VERIFYING = "verifying"
+    HELD = "held"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeWrite:
+    """One PATCH: mark, taint and cordon together, valid only for the version that was read.
+
+    `effect` None means our taint is absent afterwards; `unschedulable` None
+    leaves the cordon as it is; `mark` None removes the annotation.
+    """
+
+    decision: Decision
+    node: Node
+    mark: Mark | None
+    effect: Effect | None
+    unschedulable: bool | None
+    sentence: str
+    heard_at: float | None = None
+
+    @property
+    def taints(self) -> tuple[Taint, ...]:
+        """The node's whole list with ours replaced: a PATCH replaces the list."""
+        others = tuple(taint for taint in self.node.taints if taint.key != RISK_TAINT)
+        return others if self.effect is None else (*others, Taint(RISK_TAINT, self.effect))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvictWave:
+    """Evict these pods of one node together, after a dry run of all of them."""
+
+    node: Node
+    pods: tuple[Pod, ...]
+    grant: str
+    sentence: str
+    heard_at: float | None = None
+    decision: Decision = Decision.EVICT
+
+
+Step = NodeWrite | EvictWave
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What was decided for one node and why; `only_observed` means that it was not done."""
+
+    node: str
+    state: EpisodeState
+    decision: Decision
+    sentence: str
+    episode: str = ""
+    refusal: Refusal | None = None
+    only_observed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The ledger to write first, then the steps, at most one per episode."""
+
+    ledger: Ledger
+    findings: tuple[Finding, ...]
+    steps: tuple[Step, ...]

@@ -1,0 +1,69 @@
+"""One episode's turn: the finding, the step if any, and how the ledger changes before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from remediation.policy.steps import Decision, EpisodeState, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from remediation.policy.episodes import Episode
+    from remediation.policy.ledger import Ledger
+    from remediation.policy.refusal import Refusal
+    from remediation.policy.steps import Step
+
+
+def unchanged(ledger: Ledger) -> Ledger:
+    """Return `ledger`: a turn that records nothing."""
+    return ledger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What one episode decided.  `change` is applied to the ledger before the step is taken.
+
+    An imagined change counts for the episodes that follow in this tick, and is not recorded.
+    """
+
+    finding: Finding
+    step: Step | None = None
+    change: Callable[[Ledger], Ledger] = unchanged
+    imagined: bool = False
+
+
+def wait(
+    episode: Episode,
+    state: EpisodeState,
+    refusal: Refusal,
+    change: Callable[[Ledger], Ledger] = unchanged,
+) -> Turn:
+    """Do nothing, and say which guard refused."""
+    finding = Finding(
+        node=episode.name,
+        episode=episode.id,
+        state=state,
+        decision=Decision.WAIT,
+        refusal=refusal,
+        sentence=f"{episode.name} waits: {refusal.words}",
+    )
+    return Turn(finding=finding, change=change)
+
+
+def act(
+    episode: Episode,
+    state: EpisodeState,
+    step: Step,
+    change: Callable[[Ledger], Ledger] = unchanged,
+) -> Turn:
+    """Take `step`, after `change` is recorded."""
+    finding = Finding(
+        node=episode.name,
+        episode=episode.id,
+        state=state,
+        decision=step.decision,
+        sentence=step.sentence,
+    )
+    return Turn(finding=finding, step=step, change=change)

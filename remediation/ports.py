@@ -1,0 +1,177 @@
+"""What the loop and the HTTP edge need of the outside world, and how that world may fail.
+
+The protocols are the whole of it: tests and the Kubernetes edge implement them,
+the loop sees nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from remediation.policy.evidence import Evidence
+    from remediation.policy.ledger import Ledger
+    from remediation.policy.snapshot import Node, Pod
+    from remediation.policy.steps import EvictWave, NodeWrite
+
+
+class FailureReason(StrEnum):
+    """Why a call failed; also the metric label."""
+
+    UNREACHABLE = "unreachable"
+    TIMEOUT = "timeout"
+    UNAUTHORIZED = "unauthorized"
+    FORBIDDEN = "forbidden"
+    NOT_FOUND = "not_found"
+    CONFLICT = "conflict"
+    OVERLOADED = "overloaded"
+    SERVER_ERROR = "server_error"
+    UNEXPECTED_ANSWER = "unexpected_answer"
+    LEDGER_UNREADABLE = "ledger_unreadable"
+
+
+class CallFailed(Exception):
+    """A call to the outside failed.  `reason` says how, the message what and where."""
+
+    def __init__(self, message: str, reason: FailureReason) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+    @property
+    def may_have_happened(self) -> bool:
+        """Whether a write may have been done although no answer came: re-read before deciding."""
+        return self.reason in {FailureReason.TIMEOUT, FailureReason.UNREACHABLE}
+
+
+class Conflict(CallFailed):
+    """What was read is no longer what is there: read again, decide again."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, FailureReason.CONFLICT)
+
+
+class EvictionOutcome(StrEnum):
+    """What the server answered to one eviction."""
+
+    ACCEPTED = "accepted"
+    BUDGET = "budget"
+    MISCONFIGURED = "misconfigured"
+    OVERLOADED = "overloaded"
+    GONE = "gone"
+    REPLACED = "replaced"
+    FAILED = "failed"
+    DEFERRED = "deferred"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLedger:
+    """A ledger and the version that a compare-and-swap must name; "" while none is stored."""
+
+    ledger: Ledger
+    version: str
+
+
+class LedgerStore(Protocol):
+    """One ledger for all replicas."""
+
+    def read(self) -> StoredLedger:
+        """Return the stored ledger; raises `CallFailed`, also when it is garbage."""
+
+    def write(self, ledger: Ledger, version: str) -> StoredLedger:
+        """Replace the ledger of `version`; raises `Conflict` when it is no longer that one."""
+
+
+class Cluster(Protocol):
+    """The nodes of the pool and what may be done to them."""
+
+    def nodes(self) -> Mapping[str, Node]:
+        """Return the pool by name; raises `CallFailed`."""
+
+    def pods(self, node: str) -> tuple[Pod, ...]:
+        """Return the pods on one node; raises `CallFailed`."""
+
+    def write_node(self, write: NodeWrite) -> None:
+        """Do one PATCH; raises `Conflict` when the node changed since, `CallFailed` otherwise."""
+
+    def evict(
+        self, wave: EvictWave, *, may_go_on: Callable[[], bool]
+    ) -> Mapping[str, EvictionOutcome]:
+        """Evict a wave, all or (when the dry run says no) nothing; outcomes by pod uid."""
+
+    def tell(self, write: NodeWrite | EvictWave) -> None:
+        """Leave an Event on the node; raises `CallFailed`."""
+
+
+class Source(StrEnum):
+    """Whose call it was; also the metric label."""
+
+    KUBERNETES = "kubernetes"
+    ALERTMANAGER = "alertmanager"
+    PROMETHEUS = "prometheus"
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceReading:
+    """What could be read, and why the rest could not."""
+
+    evidence: Evidence
+    failures: Mapping[Source, CallFailed]
+
+
+class EvidenceSource(Protocol):
+    """Alertmanager and Prometheus, read now."""
+
+    def read(self, nodes: frozenset[str]) -> EvidenceReading:
+        """Return the alerts of all nodes and the predictions of `nodes`; never raises."""
+
+
+class Leadership(Protocol):
+    """Who may act."""
+
+    @property
+    def holder(self) -> str:
+        """Who leads, as far as known; empty when nobody does."""
+
+    def epoch(self) -> int:
+        """Return this replica's epoch while it leads for long enough to finish a call, else 0."""
+
+    def acting(self) -> AbstractContextManager[None]:
+        """Mark that a write is under way."""
+
+
+ChangeLedger = Callable[["Ledger"], "Ledger"]
+
+
+def swap(
+    store: LedgerStore,
+    change: ChangeLedger,
+    *,
+    attempts: int = 5,
+    out_of_time: Callable[[], bool] = lambda: False,
+) -> Ledger:
+    """Apply `change` by compare-and-swap and return what is stored then.
+
+    `change` runs again on a fresh ledger after every conflict or lost answer, so
+    it must be idempotent; returning its argument means that nothing needs
+    writing.  No new attempt begins once `out_of_time`.  Raises `CallFailed`.
+    """
+    last: CallFailed = Conflict("the ledger kept changing")
+    for _ in range(attempts):
+        stored = store.read()
+        wanted = change(stored.ledger)
+        if wanted == stored.ledger and stored.version:
+            return stored.ledger
+        try:
+            return store.write(wanted, stored.version).ledger
+        except CallFailed as failure:
+            if not isinstance(failure, Conflict) and not failure.may_have_happened:
+                raise
+            last = failure
+        if out_of_time():
+            break
+    raise last

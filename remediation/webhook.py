@@ -1,0 +1,150 @@
+"""The ear: Alertmanager's posts, accepted durably and answered within a second.
+
+2xx only after the suspects are in the ledger, or when there is nothing to keep;
+503 when they could not be kept, which Alertmanager repeats; never 3xx, which
+would lose the body, and never 429, which it does not repeat.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.wrappers import Request, Response
+
+from remediation.alert import AlertsUndecodable, Post, read_post
+from remediation.catalog import PostOutcome
+from remediation.gate import Admission, SeldomLog, admission, answer
+from remediation.policy.ledger import LedgerFull, hear
+from remediation.ports import CallFailed, swap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from wsgiref.types import StartResponse, WSGIEnvironment
+
+    from structlog.typing import FilteringBoundLogger
+
+    from daemon.clocks import Clock
+    from daemon.secrets import SecretFile
+    from remediation.catalog import Catalog
+    from remediation.policy.ledger import Ledger
+    from remediation.policy.limits import Limits
+    from remediation.ports import LedgerStore
+
+PATH = "/api/v1/alerts"
+
+# The answer is promised within a second: a read and a write take at most twice
+# connecting and reading, so this is the longest that each may take ...
+CALL_SECONDS = 0.2
+# ... and no attempt begins later than this.
+LAST_ATTEMPT_SECONDS = 0.15
+
+
+class Webhook:
+    """A WSGI application with one path.
+
+    `ledger` must answer within `CALL_SECONDS` a call.  `heard` is called after
+    something new was accepted; True asks it to look at Alertmanager itself.
+    """
+
+    def __init__(
+        self,
+        *,
+        token: SecretFile,
+        ledger: LedgerStore,
+        cluster: str,
+        limits: Callable[[], Limits],
+        body_limit_bytes: int,
+        heard: Callable[[bool], None],
+        clock: Clock,
+        catalog: Catalog,
+        log: FilteringBoundLogger,
+    ) -> None:
+        self._token = token
+        self._ledger = ledger
+        self._cluster = cluster
+        self._limits = limits
+        self._body_limit = body_limit_bytes
+        self._heard = heard
+        self._clock = clock
+        self._catalog = catalog
+        self._log = SeldomLog(log, clock)
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer one request."""
+        request = Request(environ)
+        request.max_content_length = self._body_limit
+        response: Iterable[bytes] = self._respond(request)(environ, start_response)
+        return response
+
+    def _respond(self, request: Request) -> Response:
+        if request.path != PATH:
+            return answer(404, error=f"only {PATH} is here")
+        if request.method != "POST":
+            return answer(405, error="only POST is understood")
+        outcome, response = self._post(request)
+        self._catalog.posts.labels(outcome).inc()
+        return response
+
+    def _post(self, request: Request) -> tuple[PostOutcome, Response]:
+        refused = self._refuse(request)
+        if refused is not None:
+            return refused
+        try:
+            post = read_post(request.get_data(), cluster=self._cluster)
+        except RequestEntityTooLarge:
+            self._log.warning("webhook body too large", expected_at_most=self._body_limit)
+            return PostOutcome.TOO_LARGE, answer(413, error=f"more than {self._body_limit} bytes")
+        except AlertsUndecodable as error:
+            self._log.warning("webhook body undecodable", error=str(error))
+            return PostOutcome.UNDECODABLE, answer(400, error=str(error))
+        return self._keep(post)
+
+    def _refuse(self, request: Request) -> tuple[PostOutcome, Response] | None:
+        found = admission(request, self._token)
+        if found is Admission.UNABLE:
+            self._log.warning("webhook token unreadable", file=str(self._token.path))
+            return PostOutcome.UNAVAILABLE, answer(503, error="the token cannot be checked")
+        if found is Admission.REFUSED:
+            self._log.warning("webhook token wrong", client=request.remote_addr or "")
+            return PostOutcome.UNAUTHORIZED, answer(401, error="expected the bearer token")
+        return None
+
+    def _keep(self, post: Post) -> tuple[PostOutcome, Response]:
+        for reason in post.ignored:
+            self._catalog.ignored.labels(reason).inc()
+        if post.truncated:
+            # What was left out counts as told for Alertmanager: only its API still knows.
+            self._log.warning("webhook post truncated", missing=post.truncated)
+            self._heard(True)
+        if not post.alerts:
+            return PostOutcome.NOTHING_TO_DO, answer(200, outcome="nothing to do")
+        try:
+            return self._record(post)
+        except LedgerFull as error:
+            self._log.warning("ledger full", error=str(error))
+            return PostOutcome.LEDGER_FULL, answer(503, error=str(error))
+        except CallFailed as failure:
+            self._log.warning("webhook post not kept", error=str(failure))
+            self._catalog.errors.labels("kubernetes", failure.reason).inc()
+            return PostOutcome.UNAVAILABLE, answer(503, error=str(failure))
+
+    def _record(self, post: Post) -> tuple[PostOutcome, Response]:
+        began = self._clock.monotonic()
+        now, limits = self._clock.wall(), self._limits()
+        changed = False
+
+        def change(ledger: Ledger) -> Ledger:
+            nonlocal changed
+            after = hear(ledger, post.alerts, now=now, limits=limits)
+            changed = after is not ledger
+            return after
+
+        def out_of_time() -> bool:
+            return self._clock.monotonic() - began > LAST_ATTEMPT_SECONDS
+
+        swap(self._ledger, change, out_of_time=out_of_time)
+        if not changed:
+            return PostOutcome.NO_CHANGE, answer(200, outcome="known already")
+        self._heard(False)
+        return PostOutcome.ACCEPTED, answer(200, outcome="accepted", alerts=len(post.alerts))

@@ -1,0 +1,203 @@
+"""Arguments of `forewarn-simulator`, and what each subcommand does."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import secrets
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from daemon.clocks import Clock, system_clock
+from daemon.lifecycle import Lifecycle
+from daemon.secrets import SecretFile, SecretUnreadable
+from simulator import training_set
+from simulator.endpoints.redfish.bmc import Credentials
+from simulator.faults import STORIES
+from simulator.fleet import STEP_SECONDS, Fleet, lay_out
+from simulator.scenario import HEALTHY, Scenario
+from simulator.serving import ServedFleet
+from simulator.workload import Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DAY_STEPS = 1_440
+EPILOG = """\
+example: six nodes in two racks; on node 2 (from 0) the thermal interface of GPU 5
+begins to fail 10 simulated minutes after the start and takes four hours to the
+end, which at 120 times real speed is two minutes
+
+  forewarn-simulator serve --nodes 6 --racks 2 --scenario thermal-interface \\
+      --node 2 --gpu 5 --onset-seconds 600 --duration-seconds 14400 --speed 120
+"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one subcommand; wrong input is one line on stderr and status 2."""
+    if arguments[:1] == ["demo"]:
+        return _demo(list(arguments[1:]))
+    options = command_line().parse_args(arguments)
+    try:
+        status: int = options.act(options)
+    except (ValueError, OSError, SecretUnreadable) as error:
+        print(f"forewarn-simulator: {error}", file=sys.stderr)
+        return 2
+    return status
+
+
+def command_line() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    parser = argparse.ArgumentParser(
+        prog="forewarn-simulator",
+        description="A GPU cluster that can break: physics, faults with known failure times, "
+        "served as dcgm-exporter pages and Redfish trees.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(required=True, metavar="command")
+    _serve_arguments(commands.add_parser("serve", help="serve nodes over HTTP until stopped"))
+    _record_arguments(commands.add_parser("record", help="write histories as one .npz file"))
+    stories = commands.add_parser("scenarios", help="list faults and look-alikes")
+    stories.set_defaults(act=_scenarios)
+    commands.add_parser("demo", help="show the whole product at work: a rack, one node failing")
+    return parser
+
+
+def _serve_arguments(serve: argparse.ArgumentParser) -> None:
+    add = serve.add_argument
+    add("--nodes", type=int, default=4, help="number of nodes (default 4)")
+    add("--racks", type=int, default=1, help="racks that they share, in order (default 1)")
+    add("--gpus", type=int, default=8, help="GPUs per node (default 8)")
+    add("--seed", type=int, default=7, help="same seed, same numbers (default 7)")
+    add("--workload", type=Workload, choices=list(Workload), default=Workload.TRAINING)
+    add("--scenario", default=HEALTHY, help="story to tell, see `scenarios` (default healthy)")
+    add("--node", type=int, default=0, help="node that is struck, from 0 (default 0)")
+    add("--gpu", type=int, default=0, help="GPU that is struck, from 0 (default 0)")
+    add("--onset-seconds", type=float, default=600.0, help="simulated, after the start (600)")
+    add("--duration-seconds", type=float, default=14_400.0, help="simulated, to the end (14400)")
+    add("--severity", type=float, default=0.8, help="above 0 up to 1 (default 0.8)")
+    add("--speed", type=float, default=60.0, help="simulated seconds per second (default 60)")
+    add("--step-seconds", type=float, default=STEP_SECONDS, help="simulated (default 15)")
+    add("--prefill-seconds", type=float, default=14_400.0, help="history before the start (14400)")
+    add("--host", default="127.0.0.1", help="address to bind (default 127.0.0.1)")
+    add("--first-port", type=int, default=0, help="two ports per node from here; 0: any free ones")
+    add("--bmc-user", default="forewarn", help="account of every BMC (default forewarn)")
+    add("--bmc-password-file", type=Path, help="its password; without it one is made up in a file")
+    add("--json", action="store_true", help="print addresses as one JSON line")
+    serve.set_defaults(act=_serve)
+
+
+def _record_arguments(record: argparse.ArgumentParser) -> None:
+    add = record.add_argument
+    record.description = training_set.__doc__
+    record.formatter_class = argparse.RawDescriptionHelpFormatter
+    add("--out", type=Path, required=True, help="file to write, .npz")
+    add("--scenario", action="append", choices=list(STORIES), help="repeatable; default: all")
+    add("--each", type=int, default=2, help="recordings of every scenario (default 2)")
+    add("--days", type=float, default=1.0, help="length of each, in days of 60 s steps (default 1)")
+    add("--gpus", type=int, default=8, help="GPUs per node (default 8)")
+    add("--seed", type=int, default=7, help="same seed, same numbers (default 7)")
+    record.set_defaults(act=_record)
+
+
+def _serve(options: argparse.Namespace) -> int:
+    clock, lifecycle = system_clock(), Lifecycle()
+    lifecycle.install_signals()
+    fleet = fleet_of(options, clock)
+    with tempfile.TemporaryDirectory(prefix="forewarn-simulator-") as folder:
+        secret = _password(options.bmc_password_file, Path(folder))
+        credentials = Credentials(options.bmc_user, secret.read())
+        served = ServedFleet(
+            fleet,
+            credentials,
+            monotonic=clock.monotonic,
+            host=options.host,
+            first_port=options.first_port,
+        )
+        with served:
+            _publish(served, options, secret.path)
+            lifecycle.stop.wait()
+    return 0
+
+
+def fleet_of(options: argparse.Namespace, clock: Clock) -> Fleet:
+    """Build the fleet that `serve` asks for; raises `ValueError` for an impossible one."""
+    scenario = None
+    if options.scenario != HEALTHY:
+        scenario = Scenario(
+            kind=options.scenario,
+            onset_seconds=options.prefill_seconds + options.onset_seconds,
+            duration_seconds=options.duration_seconds,
+            severity=options.severity,
+            gpu=options.gpu,
+            workload=options.workload,
+        )
+    if not 0 <= options.gpu < options.gpus:
+        raise ValueError(f"--gpu {options.gpu}: expected 0 to {options.gpus - 1}")
+    plan = lay_out(
+        nodes=options.nodes,
+        racks=options.racks,
+        seed=options.seed,
+        workload=options.workload,
+        scenario=scenario,
+        struck=options.node,
+    )
+    return Fleet(
+        plan,
+        monotonic=clock.monotonic,
+        speed=options.speed,
+        prefill_seconds=options.prefill_seconds,
+        gpus=options.gpus,
+        step_seconds=options.step_seconds,
+    )
+
+
+def _password(given: Path | None, folder: Path) -> SecretFile:
+    """Return the file that holds the BMCs' password, made up where none is given."""
+    if given is not None:
+        return SecretFile(given)
+    path = folder / "bmc-password"
+    path.touch(mode=0o600)
+    path.write_text(secrets.token_urlsafe(18), encoding="utf-8")
+    return SecretFile(path)
+
+
+def _publish(served: ServedFleet, options: argparse.Namespace, password: Path) -> None:
+    """Say where everything is; the password itself stays in its file."""
+    if options.json:
+        nodes = [address.document() for address in served.addresses]
+        account = {"bmc_user": options.bmc_user, "bmc_password_file": str(password)}
+        print(json.dumps({"nodes": nodes, **account}), flush=True)
+        return
+    for address in served.addresses:
+        print(f"{address.rack}  {address.node}  {address.dcgm_url}  {address.redfish_url}")
+    print(f"BMC account {options.bmc_user}, password in {password}")
+    print(f"{options.speed:g} simulated seconds per second; stop with Ctrl-C", flush=True)
+
+
+def _record(options: argparse.Namespace) -> int:
+    if options.each < 1 or options.days <= 0 or options.gpus < 1:
+        raise ValueError("--each, --days and --gpus: expected more than 0")
+    kinds = options.scenario or list(STORIES)
+    wanted = training_set.recordings(kinds, each=options.each, seed=options.seed)
+    steps = max(1, round(options.days * DAY_STEPS))
+    training_set.write(options.out, wanted, steps=steps, gpus=options.gpus)
+    print(f"{options.out}: {len(wanted)} histories of {steps} steps, {options.gpus} GPUs each")
+    return 0
+
+
+def _scenarios(_options: argparse.Namespace) -> int:
+    for kind, told in STORIES.items():
+        sort = f"fault, {told.cause}" if told.cause else "look-alike" if told.lookalike else "quiet"
+        print(f"{kind:<20} {sort:<18} {told.summary}")
+    return 0
+
+
+def _demo(arguments: list[str]) -> int:
+    """Hand over to the demo, which needs more than the simulator does."""
+    status: int = importlib.import_module("simulator.demo").run(arguments)
+    return status

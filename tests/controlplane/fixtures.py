@@ -1,0 +1,43 @@
+"""Fixtures of the cluster tier; `tests/conftest.py` plugs them in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simulator.controlplane.plane import ControlPlane, assets, missing_programs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulator.controlplane.kubelet import FakeKubelets
+
+
+@pytest.fixture(scope="session")
+def control_plane_programs() -> None:
+    """Skip, visibly, where the control plane is not built."""
+    if missing := missing_programs():
+        pytest.skip(f"{', '.join(missing)} not in {assets()}: make controlplane")
+
+
+@pytest.fixture(scope="session")
+def control_plane(
+    control_plane_programs: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ControlPlane]:
+    """One real control plane with its controllers, shared: use names of your own in it.
+
+    A test that kills the API server or wants other flags starts its own
+    `ControlPlane`.
+    """
+    with ControlPlane(tmp_path_factory.mktemp("control-plane")) as plane:
+        yield plane
+
+
+@pytest.fixture(scope="session")
+def kubelets(control_plane: ControlPlane) -> Iterator[FakeKubelets]:
+    """The kubelets of the shared control plane."""
+    from simulator.controlplane.kubelet import FakeKubelets
+
+    with FakeKubelets(control_plane.kubeconfig) as running:
+        yield running

@@ -1,0 +1,57 @@
+"""A settings file is either understood whole or refused in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from daemon.settings import Section, SettingsError, load, parse
+
+
+class Limits(Section):
+    nodes: int = 2
+
+    def __post_init__(self) -> None:
+        if self.nodes < 1:
+            raise ValueError("expected at least 1")
+
+
+class Root(Section):
+    limits: Limits = Limits()
+    name: str = "forewarn"
+
+
+def test_an_empty_file_means_all_defaults() -> None:
+    assert Root() == parse("", Root, origin="x.yml")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("limits: {nodez: 3}", "nodez", id="unknown-key"),
+        pytest.param("limits: {nodes: three}", "$.limits.nodes", id="wrong-type"),
+        pytest.param("limits: {nodes: 0}", "expected at least 1", id="impossible-value"),
+        pytest.param("limits: [", "line", id="not-yaml"),
+        pytest.param("- a", "Expected `object`", id="not-a-mapping"),
+    ],
+)
+def test_a_mistake_is_one_line_with_file_path_and_expectation(text: str, expected: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        parse(text, Root, origin="x.yml")
+    message = str(caught.value)
+    assert message.startswith("x.yml:")
+    assert expected in message
+    assert "\n" not in message
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"absent\.yml: cannot be read"):
+        load(tmp_path / "absent.yml", Root)
+
+
+def test_a_file_that_is_not_utf8_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "latin.yml"
+    path.write_bytes(b"name: caf\xe9")
+    with pytest.raises(SettingsError, match="not UTF-8 at byte 9"):
+        load(path, Root)

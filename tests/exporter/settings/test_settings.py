@@ -1,0 +1,82 @@
+"""The example names every default, and a mistake is one line with its path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from daemon import settings as files
+from exporter.__main__ import main
+from exporter.settings import Settings
+
+EXAMPLE = Path(__file__).parents[3] / "deploy" / "config" / "exporter.example.yml"
+
+
+def test_the_example_holds_the_defaults() -> None:
+    assert files.load(EXAMPLE, Settings) == Settings()
+
+
+def test_the_example_names_every_key() -> None:
+    text = EXAMPLE.read_text(encoding="utf-8")
+    for section in Settings.__struct_fields__:
+        default = getattr(Settings(), section)
+        keys = getattr(default, "__struct_fields__", ())
+        for key in (section, *keys):
+            assert f"{key}:" in text, f"{section}.{key}"
+
+
+@pytest.mark.parametrize(
+    ("text", "expectation"),
+    [
+        ("nodes: n1", "unknown field `nodes`"),
+        ("listen: {port: many}", "$.listen.port"),
+        ("listen: {port: 70000}", "expected port from 0 to 65535"),
+        ("dcgm: {interval_seconds: 0}", "expected interval_seconds above 0"),
+        ("dcgm: {url: dcgm-exporter}", "expected url as"),
+        ("window: {minimum_fill_ratio: 1.5}", "expected minimum_fill_ratio from 0 to 1"),
+        ("window: {step_seconds: -1}", "expected step_seconds above 0"),
+        ("gpus: {count: 8, expected: [GPU-a]}", "not both"),
+        ("gpus: {count: 0}", "expected count of at least 1"),
+        ("log: {level: loud}", "$.log.level"),
+        ("bmc: {password: secret}", "unknown field `password`"),
+        ("- a list", "Expected `object`"),
+    ],
+)
+def test_a_mistake_is_one_line(
+    text: str, expectation: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "exporter.yml"
+    path.write_text(text, encoding="utf-8")
+    assert main(["--config", str(path), "--check-config"]) == 2
+    said = capsys.readouterr().err
+    assert expectation in said
+    assert str(path) in said
+    assert said.count("\n") == 1
+
+
+def test_the_node_is_named_by_settings_or_environment_never_by_the_host() -> None:
+    assert Settings(node="n1").node_name({"NODE_NAME": "n2"}) == "n1"
+    assert Settings().node_name({"NODE_NAME": "n2"}) == "n2"
+    with pytest.raises(ValueError, match="NODE_NAME"):
+        Settings().node_name({"HOSTNAME": "pod-x"})
+
+
+def test_good_settings_are_said_to_be_good(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "exporter.yml"
+    path.write_text("node: n1", encoding="utf-8")
+    assert main(["--config", str(path), "--check-config"]) == 0
+    assert capsys.readouterr().out == f"{path}: ok\n"
+
+
+def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "example:" in capsys.readouterr().out
+
+
+def test_the_metrics_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--list-metrics"]) == 0
+    assert "| `forewarn_node_failure_probability` | gauge |" in capsys.readouterr().out

@@ -1,0 +1,48 @@
+"""Which GPUs must report."""
+
+from __future__ import annotations
+
+from exporter.roster import Declared, Roster
+from tests.factories.sources import A, B, gpus
+
+C = "GPU-cccc"
+NOTHING = Declared()
+
+
+def uuids(roster: Roster, declared: Declared = NOTHING) -> list[str]:
+    return [gpu.uuid for gpu in roster.expected(declared)]
+
+
+def test_a_gpu_that_is_lost_stays_expected() -> None:
+    roster = Roster().saw(gpus(A, B)).saw(gpus(A))
+    assert uuids(roster) == [A, B]
+    assert roster.expected_count(Declared()) == 2
+
+
+def test_a_replaced_board_takes_its_predecessors_place() -> None:
+    roster = Roster().saw(gpus(A, B)).saw(gpus(A)).saw(gpus(A, C))
+    assert uuids(roster) == [A, C]
+
+
+def test_before_the_first_page_nobody_knows() -> None:
+    assert Roster().expected_count(Declared()) is None
+    assert uuids(Roster()) == []
+
+
+def test_a_declared_absence_ends_the_expectation() -> None:
+    roster = Roster().saw(gpus(A, B)).saw(gpus(A))
+    away = Declared(away=frozenset({B}))
+    assert uuids(roster, away) == [A]
+    assert roster.expected_count(away) == 1
+
+
+def test_listed_gpus_are_expected_before_they_were_ever_seen() -> None:
+    listed = Declared(uuids=(A, B))
+    assert uuids(Roster(), listed) == [A, B]
+    assert Roster().expected_count(listed) == 2
+
+
+def test_a_count_is_expected_beyond_what_was_seen() -> None:
+    roster = Roster().saw(gpus(A))
+    assert roster.expected_count(Declared(count=2)) == 2
+    assert uuids(roster, Declared(count=2)) == [A]

@@ -1,0 +1,175 @@
+"""A cluster in memory with people in it: versions, compare-and-swap, crashes between writes."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from msgspec.structs import replace
+
+from remediation.alert import Alert
+from remediation.policy import budget
+from remediation.policy.evidence import Evidence
+from remediation.policy.ledger import Ledger, decode, encode, hear
+from remediation.policy.limits import Limits, Policy, Rung
+from remediation.policy.plan import plan
+from remediation.policy.snapshot import FIELD_MANAGER, Effect, Node, Snapshot
+from remediation.policy.steps import Decision, NodeWrite
+from tests.remediation.builders import NOW, a_node, a_prediction
+
+PERSON = "kubectl-cordon"
+
+
+class World:
+    """What is true, and what our writes may do to it.  Every broken promise is an assertion."""
+
+    def __init__(self, policy: Policy, size: int) -> None:
+        self.policy = policy
+        self.now = NOW
+        self.nodes = {f"n{number}": a_node(f"n{number}") for number in range(size)}
+        self.firing: dict[str, Alert] = {}
+        self.stored = encode(Ledger())
+        self.version = 1
+        self.epoch = 1
+        self.recorded: set[str] = set()
+        self.allowance = float(policy.limits.token_burst)
+        self.spent = 0
+
+    @property
+    def ledger(self) -> Ledger:
+        return decode(self.stored)
+
+    def snapshot(self) -> tuple[Snapshot, int]:
+        """What a leader sees now, and the version of the ledger it saw."""
+        predictions = {
+            name: a_prediction(0.9 if self._suspected(name) else 0.001) for name in self.nodes
+        }
+        evidence = Evidence(
+            alerts=tuple(self.firing.values()), polled_at=self.now, predictions=predictions
+        )
+        seen = Snapshot(
+            now=self.now,
+            epoch=self.epoch,
+            nodes=dict(self.nodes),
+            pods={},
+            ledger=self.ledger,
+            evidence=evidence,
+            policy=self.policy,
+        )
+        return seen, self.version
+
+    def run(self, seen: Snapshot, version: int, *, writes: int) -> None:
+        """Decide on what was seen and do the first `writes` writes; then the process is killed."""
+        decided = plan(seen)
+        if writes == 0 or version != self.version:
+            return
+        self._check_grants(decided.ledger)
+        self._store(decided.ledger)
+        for step in decided.steps[: writes - 1]:
+            assert isinstance(step, NodeWrite)
+            self._apply(step, seen)
+
+    def tick(self) -> None:
+        self.run(*self.snapshot(), writes=1000)
+
+    def post(self, *alerts: Alert) -> None:
+        """A webhook on any replica."""
+        self._store(hear(self.ledger, alerts, now=self.now, limits=Limits()))
+
+    def pass_time(self, seconds: float) -> None:
+        self.now += seconds
+        self.allowance += max(0.0, seconds) / self.policy.limits.token_refill_seconds
+
+    def lose_ledger(self) -> None:
+        if not any(node.mark for node in self.nodes.values()):
+            self.allowance += self.policy.limits.token_burst
+        self._store(Ledger())
+
+    def change(self, name: str, **changes: Any) -> None:
+        """Somebody else writes the node."""
+        node = self.nodes[name]
+        version = str(int(node.resource_version) + 1)
+        self.nodes[name] = dataclasses.replace(node, resource_version=version, **changes)
+
+    def _suspected(self, name: str) -> bool:
+        return any(alert.node == name for alert in self.firing.values())
+
+    def _store(self, ledger: Ledger) -> None:
+        self.stored = encode(ledger)
+        self.version += 1
+
+    def _check_grants(self, after: Ledger) -> None:
+        before = self.ledger
+        fresh = {
+            name: grant
+            for name, grant in after.grants.items()
+            if grant.id not in self.recorded and not grant.applied
+        }
+        for name, grant in fresh.items():
+            held = before.grants.get(name)
+            doubled = (
+                held is not None
+                and not held.applied
+                and held.rung >= grant.rung
+                and self.now < held.expires_at
+            )
+            assert not doubled, f"{name} was granted twice"
+            self.recorded.add(grant.id)
+        hard = [name for name, grant in fresh.items() if grant.rung > Rung.SOFTEN]
+        self.spent += len(hard)
+        assert self.spent <= self.allowance + 1e-9, "more grants than tokens"
+        if hard:
+            limits = self.policy.limits
+            assert len(budget.in_flight(self.nodes, after)) <= limits.concurrency
+            assert before.breaker.tripped_at is None
+            assert before.pause is None
+
+    def _apply(self, step: NodeWrite, seen: Snapshot) -> None:
+        node = self.nodes[step.node.name]
+        if node.resource_version != step.node.resource_version:
+            return
+        foreign = node.unschedulable and node.cordoned_by == PERSON
+        after = self._written(node, step)
+        if step.decision in {Decision.EXCLUDE, Decision.SOFTEN}:
+            assert step.mark is not None
+            assert step.mark.grant in self.recorded, "acted without a grant"
+        if step.decision is Decision.EXCLUDE and not node.unavailable:
+            self._check_share(node.name, seen)
+        assert not (foreign and not after.unschedulable), "lifted somebody else's cordon"
+        self.nodes[node.name] = after
+
+    def _written(self, node: Node, step: NodeWrite) -> Node:
+        changed: dict[str, Any] = {"mark": step.mark, "taints": step.taints}
+        if step.unschedulable is not None and step.unschedulable != node.unschedulable:
+            owner = FIELD_MANAGER if step.unschedulable else None
+            changed |= {"unschedulable": step.unschedulable, "cordoned_by": owner}
+        version = str(int(node.resource_version) + 1)
+        return dataclasses.replace(node, resource_version=version, **changed)
+
+    def _check_share(self, name: str, seen: Snapshot) -> None:
+        """Others may take nodes away after we looked; our own cordons never add up to too many."""
+        limits = self.policy.limits
+        allowed = budget.share(
+            limits.unavailable_nodes, limits.unavailable_percent, len(self.nodes)
+        )
+        ours = {n for n, node in self.nodes.items() if node.mark and node.mark.cordoned}
+        gone = {n for n, node in seen.nodes.items() if node.unavailable} | ours | {name}
+        assert len(gone) <= allowed, f"{len(gone)} nodes unavailable, {allowed} allowed"
+
+
+def settle(world: World) -> None:
+    """Everything is well and everybody leaves: whatever goes on must come to its end."""
+    world.firing.clear()
+    for name in world.nodes:
+        world.change(name, ready=True, held=False)
+    world._store(replace(world.ledger, pause=None))
+    for _ in range(12 * len(world.nodes)):
+        world.tick()
+        world.pass_time(world.policy.release.soak_seconds / 2)
+    marked = [name for name, node in world.nodes.items() if node.mark]
+    assert not marked, f"{marked} never came back"
+    ours = [
+        n.name for n in world.nodes.values() if any(t.effect == Effect.FORBID for t in n.taints)
+    ]
+    assert not ours, f"{ours} kept our taint"
+    assert world.ledger.grants == {}
