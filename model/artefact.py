@@ -9,9 +9,10 @@ outputs  node_probability [horizon], cause_probability [cause, horizon],
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 METADATA_KEY = "forewarn"
 INPUTS = ("window", "state")
@@ -78,10 +79,10 @@ class ArtefactInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     schema_version: int
     schema_fingerprint: str
-    channels: tuple[ChannelUse, ...]
-    step_seconds: int
-    window_steps: int
-    state_width: int
+    channels: Annotated[tuple[ChannelUse, ...], Meta(min_length=1)]
+    step_seconds: Annotated[int, Meta(ge=1)]
+    window_steps: Annotated[int, Meta(ge=1, le=100_000)]
+    state_width: Annotated[int, Meta(ge=1, le=100_000)]
     horizons: tuple[str, ...]
     causes: tuple[str, ...]
     scope: Literal["fleet", "node"]

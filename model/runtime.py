@@ -24,6 +24,8 @@ ARTEFACT_BYTES_LIMIT = 64 << 20
 PROBE_GPUS = (1, 2, 8)
 """A graph that was traced with a fixed number of GPUs answers for that number only."""
 
+ROUNDING = 1e-5
+
 
 class Refusal(StrEnum):
     """Why an artefact was refused; also the metric label."""
@@ -135,6 +137,14 @@ def _check_schema(info: ArtefactInfo) -> None:
         raise ModelRefused(
             Refusal.FINGERPRINT, f"{info.schema_fingerprint}, expected {expected}: train again"
         )
+    if len(set(info.names)) != len(info.names):
+        raise ModelRefused(Refusal.METADATA, "a channel is listed twice")
+    for channel in info.channels:
+        unit = schema.BY_NAME[channel.name].unit
+        if channel.unit != unit:
+            raise ModelRefused(
+                Refusal.METADATA, f"{channel.name} in {channel.unit!r}, expected {unit!r}"
+            )
     if info.horizons != tuple(schema.HORIZONS) or info.causes != tuple(schema.Cause):
         raise ModelRefused(Refusal.METADATA, "horizons or causes differ from the schema's")
 
@@ -146,11 +156,13 @@ def _check_signature(session: Any, info: ArtefactInfo) -> None:
         raise ModelRefused(Refusal.SHAPE, f"inputs {sorted(inputs)}, outputs {sorted(outputs)}")
     fixed = {"window": [info.window_steps, len(info.channels)], "state": [info.state_width]}
     for name, expected in fixed.items():
-        if inputs[name].type != "tensor(float)" or list(inputs[name].shape[1:]) != expected:
+        kind, shape = inputs[name].type, list(inputs[name].shape)
+        free = bool(shape) and not isinstance(shape[0], int)
+        if kind != "tensor(float)" or not free or shape[1:] != expected:
             raise ModelRefused(
                 Refusal.SHAPE,
-                f"{name} is {inputs[name].type}{inputs[name].shape}, "
-                f"expected float32 [gpu, {expected}]",
+                f"{name} is {kind}{shape}, expected tensor(float)['gpu', "
+                f"{', '.join(map(str, expected))}] with a free first axis",
             )
 
 
@@ -199,3 +211,5 @@ def _check_outcome(outcome: Prediction, info: ArtefactInfo, gpus: int) -> None:
     for values in (outcome.node, outcome.cause, outcome.gpu):
         if values.min() < 0 or values.max() > 1 or (np.diff(values, axis=-1) < 0).any():
             raise ModelRefused(Refusal.PROBE, "probabilities leave [0, 1] or fall with the horizon")
+    if outcome.contribution.min() < 0 or outcome.contribution.sum(-1).max() > 1 + ROUNDING:
+        raise ModelRefused(Refusal.PROBE, "contributions are negative or sum to more than 1")
