@@ -15,6 +15,7 @@ import numpy as np
 from model.increments import increments
 from model.schema import BY_NAME, Cause, Kind, Level
 from model.training.labels import Outcome
+from model.training.scaling import XID
 from simulator.history import record_all
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from model.training.plan import Planned
     from simulator.history import NodeHistory
 
-NODES_AT_ONCE = 8
+NODES_AT_ONCE = 4
 
 REQUIRED = ("gpu_temperature_celsius", "gpu_power_watts")
 """Without these no probability is published; every dcgm-exporter delivers them."""
@@ -90,8 +91,14 @@ class Episode:
 
 
 def readings(values: NDArray[np.float64], names: Sequence[str]) -> NDArray[np.float32]:
-    """Turn cumulative counters of [gpu, step, channel] into increments, as the exporter does."""
+    """Turn [gpu, step, channel] into what the exporter feeds: increments, and lost rows of NaN.
+
+    A GPU that shows nothing but its latched code has left, and the code with it.
+    """
     out = values.copy()
+    code = names.index(XID)
+    alive = [i for i, n in enumerate(names) if BY_NAME[n].level is Level.GPU and i != code]
+    out[np.isnan(values[:, :, alive]).all(-1), code] = np.nan
     counters = [i for i, name in enumerate(names) if BY_NAME[name].kind is Kind.COUNTER]
     by_step = np.ascontiguousarray(np.moveaxis(values[:, :, counters], 1, 0))
     out[:, :, counters] = np.moveaxis(increments(by_step), 0, 1)

@@ -43,7 +43,9 @@ WORKLOADS = {
     Workload.IDLE: 0.08,
 }
 HOUR = 3_600.0
-QUIET_HOURS = (1.5, 30.0)
+QUIET_HOURS = (1.5, 150.0)
+"""How long a node was watched before its story begins: cold states, and ones of a week."""
+
 AFTER_HOURS = 3.0
 BLOCK_HOURS = 12.0
 """Records are cut to whole blocks, so that equal ones can be simulated together."""
@@ -56,13 +58,13 @@ class Amounts:
     faults_per_kind: int
     lookalikes_per_kind: int
     healthy: int
-    healthy_hours: float = 96.0
+    healthy_hours: float = 168.0
 
 
 BUNDLED = {
-    Split.FIT: Amounts(100, 60, 150, 36.0),
-    Split.HELD: Amounts(40, 30, 80, 36.0),
-    Split.TEST: Amounts(16, 12, 16, 168.0),
+    Split.FIT: Amounts(100, 60, 140),
+    Split.HELD: Amounts(40, 30, 60),
+    Split.TEST: Amounts(16, 12, 16),
 }
 """What the bundled artefact is made from."""
 
@@ -113,8 +115,7 @@ def _scenario(
     work = Workload(rng.choice(list(WORKLOADS), p=list(WORKLOADS.values())))
     if story.kind == HEALTHY:
         return Scenario(workload=work), amounts.healthy_hours
-    quiet = float(rng.uniform(*QUIET_HOURS))
-    duration = math.exp(rng.uniform(*np.log(story.duration_seconds)))
+    quiet, duration = _log_uniform(rng, QUIET_HOURS), _log_uniform(rng, story.duration_seconds)
     scenario = Scenario(
         kind=story.kind,
         onset_seconds=quiet * HOUR,
@@ -126,3 +127,7 @@ def _scenario(
     )
     hours = scenario.end_seconds / HOUR + AFTER_HOURS
     return scenario, math.ceil(hours / BLOCK_HOURS) * BLOCK_HOURS
+
+
+def _log_uniform(rng: np.random.Generator, bounds: tuple[float, float]) -> float:
+    return math.exp(rng.uniform(*np.log(bounds)))
