@@ -118,10 +118,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except runtime.ModelRefused as error:
         return _refuse(str(error))
     except ModuleNotFoundError as error:
-        if error.name not in EXTRA_MODULES:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in EXTRA_MODULES:
             raise
         return _refuse(
-            f"{arguments.command} needs the extra 'train', {error.name} is not installed: "
+            f"{arguments.command} needs the extra 'train', {missing} is not installed: "
             "pip install 'forewarn[train]'"
         )
     except OSError as error:

@@ -20,7 +20,8 @@ SMALL = Size(steps=64, token=8, hidden=8, latent=4, critic=8)
 def healthy(rows: int = 200, channels: int = 5) -> tuple[torch.Tensor, torch.Tensor]:
     random = torch.Generator().manual_seed(11)
     common = torch.randn((rows, 64, 1), generator=random)
-    values = common + 0.1 * torch.randn((rows, 64, channels), generator=random)
+    level = torch.arange(channels) - 2.0
+    values = level + 0.3 * common + 0.1 * torch.randn((rows, 64, channels), generator=random)
     return values, torch.ones_like(values)
 
 
@@ -47,10 +48,10 @@ def test_another_seed_gives_other_weights() -> None:
 
 
 def test_reconstruction_improves() -> None:
-    told = fitted(5, 150, 1e-2)[1]
+    told = fitted(5, 100, 5e-3)[1]
     first = sum(losses.cycle for losses in told[:10])
     last = sum(losses.cycle for losses in told[-10:])
-    assert last < 0.8 * first
+    assert last < 0.5 * first
 
 
 def test_an_infinite_loss_ends_the_run() -> None:
