@@ -1,4 +1,4 @@
-"""Feeds simulated nodes to the shipped artefact as the exporter would, without the training half."""
+"""Feeds simulated nodes to the shipped artefact as the exporter would, without training code."""
 
 from __future__ import annotations
 
