@@ -30,6 +30,7 @@ class Metric:
 NODE = ("node",)
 GPU = ("node", "gpu", "uuid")
 SOURCE = ("node", "source")
+EQUIPMENT = ("equipment", "rack")
 G, C = Kind.GAUGE, Kind.COUNTER
 
 # fmt: off
@@ -67,10 +68,12 @@ HEALTH: tuple[Metric, ...] = (
 # fmt: on
 
 
+LABELS = {schema.Level.GPU: GPU, schema.Level.NODE: NODE, schema.Level.FACILITY: EQUIPMENT}
+
+
 def _of_channel(channel: schema.Channel) -> Metric:
     kind = C if channel.kind is schema.Kind.COUNTER else G
-    labels = GPU if channel.level is schema.Level.GPU else NODE
-    return Metric(channel.metric, kind, labels, f"{channel.text}.")
+    return Metric(channel.metric, kind, LABELS[channel.level], f"{channel.text}.")
 
 
 INPUTS: tuple[Metric, ...] = tuple(_of_channel(channel) for channel in schema.CHANNELS)

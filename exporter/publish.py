@@ -126,7 +126,7 @@ def _shortest(value: np.float32) -> float:
 
 
 def _inputs(view: View) -> Iterator[tuple[str, Rows]]:
-    rows: dict[str, Rows] = {channel.metric: [] for channel in schema.CHANNELS}
+    rows: dict[str, Rows] = {channel.metric: [] for channel in schema.ON_A_NODE}
     index = _indices(view)
     for place, value in sorted(view.snapshot.values.items(), key=lambda item: _order(item[0])):
         gpu = () if place.uuid is None else (index.get(place.uuid, ""), place.uuid)

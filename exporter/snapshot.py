@@ -95,7 +95,7 @@ def take(
         missing.update(readings.missing)
         workloads += readings.workloads
     present = seen(statuses, now)
-    silent = _unread_gpus(expected, present) | _unread_node(statuses)
+    silent = _unread_gpus(expected, present) | _unread_node(statuses, now)
     missing = silent | missing
     return NodeSnapshot(
         values=values,
@@ -122,7 +122,15 @@ def _unread_gpus(
     }
 
 
-def _unread_node(statuses: Sequence[SourceStatus]) -> dict[Place, Missing]:
-    asked = any(status.name is SourceName.REDFISH for status in statuses)
-    silence = Missing.SOURCE_DOWN if asked else Missing.NO_SOURCE
-    return {Place(row.name): silence for row in schema.channels(schema.Level.NODE)}
+def _unread_node(statuses: Sequence[SourceStatus], now: float) -> dict[Place, Missing]:
+    """Name what no source spoke of: nobody is asked, nobody answered, or it was not shown."""
+    asked = {str(status.name) for status in statuses} | {schema.Origin.EXPORTER}
+    answered = {str(status.name) for status in statuses if is_fresh(status, now)}
+    answered.add(schema.Origin.EXPORTER)
+
+    def silence(origin: schema.Origin) -> Missing:
+        if origin not in asked:
+            return Missing.NO_SOURCE
+        return Missing.ABSENT_FAMILY if origin in answered else Missing.SOURCE_DOWN
+
+    return {Place(row.name): silence(row.origin) for row in schema.channels(schema.Level.NODE)}

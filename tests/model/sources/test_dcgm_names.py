@@ -15,8 +15,8 @@ def test_every_row_feeds_a_channel_of_the_gpu_level() -> None:
             assert schema.BY_NAME[field.channel].level is schema.Level.GPU
 
 
-def test_every_gpu_channel_has_a_spelling() -> None:
-    assert set(dcgm.CHANNELS) == {c.name for c in schema.channels(schema.Level.GPU)}
+def test_every_channel_spelled_here_is_dcgms_to_say() -> None:
+    assert {schema.BY_NAME[name].origin for name in dcgm.CHANNELS} == {schema.Origin.DCGM}
 
 
 def test_every_unusable_number_is_a_named_kind_of_missing() -> None:
