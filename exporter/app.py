@@ -117,6 +117,7 @@ class Exporter:
                 settings.dcgm.url,
                 session,
                 deadline_seconds=settings.dcgm.deadline_seconds,
+                interval_seconds=settings.dcgm.interval_seconds,
                 monotonic=self._clock.monotonic,
             )
             own = settings.dcgm
