@@ -39,13 +39,35 @@ ADVICE = {
 }
 
 
+LISTS = (
+    "list the field in dcgm-exporter's counter list, where the board supports it; "
+    "dcgm-counters-hopper.csv and dcgm-counters-blackwell.csv are complete lists"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Blind:
-    """A channel without any value: the kind of missing that most of its places have."""
+    """A channel without any value: the kind of missing that most of its places have.
+
+    `field` is the DCGM field that would feed it, empty for other sources.
+    """
 
     channel: schema.Channel
     kind: Missing
-    advice: str
+
+    @property
+    def field(self) -> str:
+        """The name to list, in the generation that every later one accepts."""
+        return next(iter(dcgm.spellings(self.channel.name)), "")
+
+    @property
+    def advice(self) -> str:
+        """What a person can do, or what it means."""
+        if self.kind is Missing.NO_SOURCE:
+            return SETTINGS.get(self.channel.origin, self.channel.absent)
+        if self.kind is not Missing.ABSENT_FAMILY:
+            return ADVICE[self.kind]
+        return LISTS if self.field else "the source does not show it"
 
 
 def blind(snapshot: NodeSnapshot) -> tuple[Blind, ...]:
@@ -56,7 +78,7 @@ def blind(snapshot: NodeSnapshot) -> tuple[Blind, ...]:
         if place.channel not in known:
             kinds.setdefault(place.channel, Counter())[kind] += 1
     return tuple(
-        Blind(row, kind, _advice(row, kind))
+        Blind(row, kind)
         for row in schema.ON_A_NODE
         if row.name in kinds
         for kind, _ in kinds[row.name].most_common(1)
@@ -64,19 +86,14 @@ def blind(snapshot: NodeSnapshot) -> tuple[Blind, ...]:
 
 
 def unlisted(snapshot: NodeSnapshot) -> tuple[str, ...]:
-    """Return the channels that dcgm-exporter, which answers, delivers for no GPU at all."""
+    """Return the channels that dcgm-exporter, which answers, delivers for no GPU at all.
+
+    The last XID is not among them: newer exporters show it once there is one.
+    """
     return tuple(
         one.channel.name
         for one in blind(snapshot)
-        if one.channel.origin is schema.Origin.DCGM and one.kind is Missing.ABSENT_FAMILY
+        if one.channel.origin is schema.Origin.DCGM
+        and one.kind is Missing.ABSENT_FAMILY
+        and one.channel.name != dcgm.LATCHED
     )
-
-
-def _advice(row: schema.Channel, kind: Missing) -> str:
-    if kind is Missing.NO_SOURCE:
-        return SETTINGS.get(row.origin, row.absent)
-    if kind is Missing.ABSENT_FAMILY:
-        fields = dcgm.spellings(row.name)
-        listing = f"list {' or '.join(fields)}; " if fields else ""
-        return listing + row.absent
-    return ADVICE[kind]

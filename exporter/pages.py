@@ -92,7 +92,9 @@ def landing(view: View) -> str:
         for name, s in view.snapshot.sources.items()
     ]
     blind = blindness.blind(view.snapshot)
-    without = [(one.channel.name, one.kind, one.advice) for one in blind]
+    without = [
+        (one.channel.name, one.kind, one.field, one.advice, one.channel.absent) for one in blind
+    ]
     dark = {one.channel.name for one in blind}
     missing = [
         (place.channel, place.uuid or "node", kind)
