@@ -10,7 +10,7 @@ from daemon import settings as files
 from daemon.clocks import system_clock
 from daemon.lifecycle import Lifecycle
 from daemon.logs import logger
-from exporter import catalog, probe
+from exporter import probe, reference
 from exporter.app import Exporter, version
 from exporter.settings import Settings
 
@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run until told to stop; 2 for unusable settings, 1 for a taken port or a probe in vain."""
     options = _parser().parse_args(arguments)
     if options.list_metrics:
-        print(catalog.markdown(), end="")
+        print(reference.markdown(), end="")
         return 0
     try:
         settings = files.load(options.config, Settings) if options.config else Settings()

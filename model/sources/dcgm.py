@@ -97,6 +97,13 @@ NODE_CHANNELS: tuple[str, ...] = tuple(
 )
 """Those that it can give for the node as a whole."""
 
+MADE_OF = {
+    MARGIN: (SLOWDOWN,),
+    SHUTDOWN_MARGIN: (SHUTDOWN,),
+    TOTAL: (USED, FREE, RESERVED),
+}
+"""What a channel is made of where no field gives it, beside the core temperature."""
+
 EVENTS: dict[XidClass, str] = {kind: f"gpu_{kind}_xid_events_total" for kind in XidClass}
 XID_COUNTS = ("DCGM_EXP_XID_ERRORS_COUNT", "DCGM_EXP_XID_ERRORS_TOTAL")
 """Events by label `xid`: in a sliding window, whatever its type says, and since the start."""
@@ -118,9 +125,8 @@ def fields(name: str) -> tuple[Field, ...]:
 
 def spellings(channel: str) -> tuple[str, ...]:
     """Return the DCGM fields that feed a channel, ingredients included, in order of preference."""
-    made_of = {MARGIN: SLOWDOWN, SHUTDOWN_MARGIN: SHUTDOWN, TOTAL: RESERVED}
-    rows = [field for field in FIELDS if field.channel == channel]
-    rows += [field for field in FIELDS if field.channel == made_of.get(channel)]
+    sources = (channel, *MADE_OF.get(channel, ()))
+    rows = (field for source in sources for field in FIELDS if field.channel == source)
     return tuple(dict.fromkeys(name for field in rows for name in field.names))
 
 
