@@ -159,17 +159,18 @@ def convert(field: Field, value: float) -> float | Unusable:
     return _bounded(field.channel, value * field.scale)
 
 
-def derived(values: Mapping[str, float]) -> dict[str, float]:
+def derived(values: Mapping[str, float], *, divided: bool = False) -> dict[str, float]:
     """Return the channels that can be made of one GPU's other values, ingredients included.
 
     The framebuffer is the sum of what is used, free and reserved, of which
-    dcgm-exporter lists all three more often than the total.
+    dcgm-exporter lists all three more often than the total; of a GPU that is
+    `divided` into instances these are of different instances, and make no sum.
     """
     made: dict[str, float] = {}
     for channel, constant in ((MARGIN, SLOWDOWN), (SHUTDOWN_MARGIN, SHUTDOWN)):
         if constant in values and TEMPERATURE in values:
             made[channel] = values[constant] - values[TEMPERATURE]
-    if {USED, FREE, RESERVED} <= values.keys():
+    if not divided and {USED, FREE, RESERVED} <= values.keys():
         made[TOTAL] = values[USED] + values[FREE] + values[RESERVED]
     return {name: value for name, value in made.items() if schema.BY_NAME[name].plausible(value)}
 
