@@ -72,12 +72,13 @@ class Exporter:
         self._path = path
         self._reload = reload or threading.Event()
         self._watch = FileWatch([path] if path else [])
+        self.registry = CollectorRegistry()
         self._stop = threading.Event()
         self._started = threading.Event()
         node = settings.node_name()
         self._shelf = _shelf(settings, node, bundled, log)
         self._shelf.look()
-        self._collectors = [
+        self.collectors = [
             Collector(source, pace, clock=self._clock, log=log)
             for source, pace in self._sources(settings)
         ]
@@ -100,7 +101,7 @@ class Exporter:
         """Restore the window, serve, and begin to collect."""
         self.grid.restore()
         self._server.start()
-        for collector in self._collectors:
+        for collector in self.collectors:
             collector.start(self._stop)
         self.grid.start(self._stop)
         if self._filler is not None:
@@ -113,7 +114,7 @@ class Exporter:
         self._stop.set()
         self.grid.join(STOP_SECONDS)
         self.grid.save()
-        for collector in self._collectors:
+        for collector in self.collectors:
             collector.close(STOP_SECONDS)
         self._server.close()
         self._log.info("exporter stopped")
@@ -161,7 +162,7 @@ class Exporter:
         grid = Grid(
             node,
             forecaster=self._forecaster,
-            collectors=self._collectors,
+            collectors=self.collectors,
             shelf=self._shelf,
             declared=self.settings.gpus.declared(),
             path=_window_path(self.settings),
@@ -193,13 +194,12 @@ class Exporter:
         )
 
     def _pages(self, step_seconds: float) -> Pages:
-        registry = CollectorRegistry()
-        ProcessCollector(registry=registry)
-        registry.register(Page(self.grid.view, version=version()))
-        registry.register(Serving(self._own_series))
+        ProcessCollector(registry=self.registry)
+        self.registry.register(Page(self.grid.view, version=version()))
+        self.registry.register(Serving(self._own_series))
         limit = max(LIVENESS_STEPS * step_seconds, LIVENESS_FLOOR_SECONDS)
         return Pages(
-            registry,
+            self.registry,
             self.grid.view,
             alive=lambda: self.grid.alive(limit),
             ready=lambda: self._started.is_set() and not self._stop.is_set(),
