@@ -112,10 +112,11 @@ class Exporter:
     def stop(self) -> None:
         """End the step in progress, save the window, log out, free the port."""
         self._stop.set()
+        deadline = self._clock.monotonic() + STOP_SECONDS
         self.grid.join(STOP_SECONDS)
         self.grid.save()
         for collector in self.collectors:
-            collector.close(STOP_SECONDS)
+            collector.close(deadline - self._clock.monotonic())
         self._server.close()
         self._log.info("exporter stopped")
 
