@@ -70,12 +70,13 @@ class Exporter:
         self._path = path
         self._reload = reload or threading.Event()
         self._watch = FileWatch([path] if path else [])
+        self.registry = CollectorRegistry()
         self._stop = threading.Event()
         self._started = threading.Event()
         node = settings.node_name()
         self._shelf = _shelf(settings, node, bundled, log)
         self._shelf.look()
-        self._collectors = [
+        self.collectors = [
             Collector(one.source, self._pace(one), clock=self._clock, log=log)
             for one in sources.named(settings, self._clock)
         ]
@@ -98,7 +99,7 @@ class Exporter:
         """Restore the window, serve, and begin to collect."""
         self.grid.restore()
         self._server.start()
-        for collector in self._collectors:
+        for collector in self.collectors:
             collector.start(self._stop)
         self.grid.start(self._stop)
         if self._filler is not None:
@@ -109,10 +110,11 @@ class Exporter:
     def stop(self) -> None:
         """End the step in progress, save the window, log out, free the port."""
         self._stop.set()
+        deadline = self._clock.monotonic() + STOP_SECONDS
         self.grid.join(STOP_SECONDS)
         self.grid.save()
-        for collector in self._collectors:
-            collector.close(STOP_SECONDS)
+        for collector in self.collectors:
+            collector.close(deadline - self._clock.monotonic())
         self._server.close()
         self._log.info("exporter stopped")
 
@@ -140,7 +142,7 @@ class Exporter:
         grid = Grid(
             node,
             forecaster=self._forecaster,
-            collectors=self._collectors,
+            collectors=self.collectors,
             shelf=self._shelf,
             declared=self.settings.gpus.declared(),
             path=_window_path(self.settings),
@@ -172,13 +174,12 @@ class Exporter:
         )
 
     def _pages(self, step_seconds: float) -> Pages:
-        registry = CollectorRegistry()
-        ProcessCollector(registry=registry)
-        registry.register(Page(self.grid.view, version=version()))
-        registry.register(Serving(self._own_series))
+        ProcessCollector(registry=self.registry)
+        self.registry.register(Page(self.grid.view, version=version()))
+        self.registry.register(Serving(self._own_series))
         limit = max(LIVENESS_STEPS * step_seconds, LIVENESS_FLOOR_SECONDS)
         return Pages(
-            registry,
+            self.registry,
             self.grid.view,
             alive=lambda: self.grid.alive(limit),
             ready=lambda: self._started.is_set() and not self._stop.is_set(),

@@ -99,12 +99,11 @@ class Collector:
     def close(self, timeout_seconds: float) -> None:
         """Wait for a running read, then let the source give back what it holds.
 
-        A read that hangs keeps its thread; the process leaves without it.
+        A read that hangs keeps its thread, and the source closes under it: a
+        session that outlives the process would count against the BMC's few.
         """
         if self._thread is not None:
-            self._thread.join(timeout_seconds)
-            if self._thread.is_alive():
-                return
+            self._thread.join(max(0.0, timeout_seconds))
         self._source.close()
 
     def status(self) -> SourceStatus:

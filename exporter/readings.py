@@ -191,5 +191,8 @@ class Source(Protocol):
         ...
 
     def close(self) -> None:
-        """Give back what the source holds at the other end; must not raise."""
+        """Give back what the source holds at the other end; must not raise.
+
+        Called once, at the end, if need be while a read hangs in its own thread.
+        """
         ...

@@ -12,7 +12,7 @@ from daemon.clocks import system_clock
 from exporter import store
 from tests.exporter.app.bench import FakeDcgm, eventually, get, series, settings_text
 from tests.exporter.app.process import Running
-from tests.exporter.redfish.fake_bmc import PASSWORD, USER, FakeBmc
+from tests.exporter.redfish.fake_bmc import PASSWORD, USER, FakeBmc, Fault
 from tests.exporter.redfish.small_tree import small_tree
 from tests.factories import artefact
 
@@ -55,6 +55,19 @@ def test_a_stop_saves_the_window_and_ends_the_session(
     assert saved is not None
     assert saved.saved_wall >= stopped - 0.2
     assert running.said()[-1]["event"] == "exporter stopped"
+
+
+def test_a_stop_ends_the_session_while_a_read_hangs(running: Running, bmc: FakeBmc) -> None:
+    # The BMC takes twenty seconds for what it is asked next, and answers the rest.
+    bmc.requests.clear()
+    for path in bmc.documents:
+        bmc.faults[path] = Fault(delay_seconds=20.0)
+    asked = eventually(lambda: len(bmc.requests), "a read that hangs")
+    begun = time.monotonic()
+    assert running.stop() == 0
+    assert time.monotonic() - begun < 12.0
+    assert (bmc.opened, bmc.deleted, bmc.sessions) == (1, 1, {})
+    assert len(bmc.requests) == asked + 1
 
 
 def test_a_stop_waits_for_nobody_who_reads_slowly(running: Running) -> None:
