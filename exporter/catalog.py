@@ -30,6 +30,7 @@ class Metric:
 NODE = ("node",)
 GPU = ("node", "gpu", "uuid")
 SOURCE = ("node", "source")
+EQUIPMENT = ("equipment", "rack")
 G, C = Kind.GAUGE, Kind.COUNTER
 
 # fmt: off
@@ -53,6 +54,9 @@ HEALTH: tuple[Metric, ...] = (
     Metric("forewarn_missing_readings", G, (*NODE, "kind"), "Channels of GPUs and node without a value, by kind of missing."),
     Metric("forewarn_gpus_expected", G, NODE, "GPUs that must report; absent while nobody knows."),
     Metric("forewarn_gpus_seen", G, NODE, "GPUs that report; absent while they cannot be counted."),
+    Metric("forewarn_gpus_unexplained", G, NODE, "Missing GPUs whose absence does not look planned: at work, accused by an XID, or unseen by the BMC too."),
+    Metric("forewarn_gpu_departure_info", G, (*GPU, "after", "activity", "xid", "bmc"), "How a missing GPU left the page: what the source did meanwhile, whether the GPU was at work, and what else speaks of it."),
+    Metric("forewarn_channel_blind", G, (*NODE, "channel"), "1 for a channel that dcgm-exporter delivers for no GPU: not in its counter list, or not supported."),
     Metric("forewarn_gpu_workload_info", G, (*GPU, "workload_namespace", "workload_pod", "workload_container"), "A pod that the source sees on the GPU."),
     Metric("forewarn_inference_duration_seconds", G, NODE, "How long the last grid step took, replay included."),
     Metric("forewarn_inference_failures_total", C, NODE, "Grid steps that ended in an error."),
@@ -70,21 +74,14 @@ HEALTH: tuple[Metric, ...] = (
 # fmt: on
 
 
+LABELS = {schema.Level.GPU: GPU, schema.Level.NODE: NODE, schema.Level.FACILITY: EQUIPMENT}
+
+
 def _of_channel(channel: schema.Channel) -> Metric:
     kind = C if channel.kind is schema.Kind.COUNTER else G
-    labels = GPU if channel.level is schema.Level.GPU else NODE
-    return Metric(channel.metric, kind, labels, f"{channel.text}.")
+    return Metric(channel.metric, kind, LABELS[channel.level], f"{channel.text}.")
 
 
 INPUTS: tuple[Metric, ...] = tuple(_of_channel(channel) for channel in schema.CHANNELS)
 METRICS: tuple[Metric, ...] = (*PREDICTIONS, *INPUTS, *HEALTH)
 BY_NAME: dict[str, Metric] = {metric.name: metric for metric in METRICS}
-
-
-def markdown() -> str:
-    """Return the reference as a table, in the order of the page."""
-    lines = ["| metric | type | labels | meaning |", "| --- | --- | --- | --- |"]
-    for metric in METRICS:
-        labels = ", ".join(metric.labels)
-        lines.append(f"| `{metric.name}` | {metric.kind} | {labels} | {metric.help} |")
-    return "\n".join(lines) + "\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
 
 from daemon.secrets import SecretFile
 from daemon.settings import Section
@@ -67,6 +68,8 @@ class DcgmSettings(Section, frozen=True):
         """Check what the types cannot say."""
         if self.url and not self.url.startswith(("http://", "https://")):
             raise ValueError("expected url as http://<address>:9400/metrics")
+        if "@" in urlsplit(self.url).netloc:
+            raise ValueError("expected url without user name and password")
         _positive(self, "interval_seconds", "deadline_seconds")
 
 

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from exporter import silence
 from exporter.readings import Missing, Place, SourceName
 from model import schema
 from model.sources import dcgm
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from exporter.collectors import SourceStatus
-    from exporter.readings import Gpu, Workload
+    from exporter.readings import Departure, Gpu, Workload
 
 FRESH_CYCLES = 3
 """A reading older than this many cycles of its source is no reading."""
@@ -38,6 +39,7 @@ class NodeSnapshot:
     expected_count: int | None
     seen: tuple[Gpu, ...] | None
     workloads: tuple[Workload, ...]
+    departures: tuple[Departure, ...]
     sources: Mapping[SourceName, SourceStatus]
 
     @property
@@ -95,7 +97,8 @@ def take(
         missing.update(readings.missing)
         workloads += readings.workloads
     present = seen(statuses, now)
-    silent = _unread_gpus(expected, present) | _unread_node(statuses)
+    values |= silence.watched(statuses, now, expected=expected_count, seen=present)
+    silent = _unread_gpus(expected, present) | _unread_node(statuses, now)
     missing = silent | missing
     return NodeSnapshot(
         values=values,
@@ -104,8 +107,20 @@ def take(
         expected_count=expected_count,
         seen=present,
         workloads=workloads,
+        departures=_departures(statuses, expected, present),
         sources={status.name: status for status in statuses},
     )
+
+
+def _departures(
+    statuses: Iterable[SourceStatus], expected: Iterable[Gpu], present: tuple[Gpu, ...] | None
+) -> tuple[Departure, ...]:
+    """Return how GPUs left that must report; while nothing can be counted, none has left."""
+    if present is None:
+        return ()
+    gone = {gpu.uuid for gpu in expected} - {gpu.uuid for gpu in present}
+    known = (status.readings.departures for status in statuses if status.readings is not None)
+    return tuple(left for departures in known for left in departures if left.uuid in gone)
 
 
 def _unread_gpus(
@@ -122,7 +137,15 @@ def _unread_gpus(
     }
 
 
-def _unread_node(statuses: Sequence[SourceStatus]) -> dict[Place, Missing]:
-    asked = any(status.name is SourceName.REDFISH for status in statuses)
-    silence = Missing.SOURCE_DOWN if asked else Missing.NO_SOURCE
-    return {Place(row.name): silence for row in schema.channels(schema.Level.NODE)}
+def _unread_node(statuses: Sequence[SourceStatus], now: float) -> dict[Place, Missing]:
+    """Name what no source spoke of: nobody is asked, nobody answered, or it was not shown."""
+    asked = {str(status.name) for status in statuses} | {schema.Origin.EXPORTER}
+    answered = {str(status.name) for status in statuses if is_fresh(status, now)}
+    answered.add(schema.Origin.EXPORTER)
+
+    def silence(origin: schema.Origin) -> Missing:
+        if origin not in asked:
+            return Missing.NO_SOURCE
+        return Missing.ABSENT_FAMILY if origin in answered else Missing.SOURCE_DOWN
+
+    return {Place(row.name): silence(row.origin) for row in schema.channels(schema.Level.NODE)}

@@ -1,6 +1,6 @@
 """The last steps of every expected GPU on a fixed grid, gaps included.
 
-Pure and immutable.  The window keeps all channels of the schema as they were
+Pure and immutable.  The window keeps all channels of a node as they were
 read, counters raw in float64, so that it outlives any model; what a model
 wants is cut out of it on demand.
 """
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from exporter.snapshot import NodeSnapshot
 
-CHANNELS: tuple[str, ...] = tuple(channel.name for channel in schema.CHANNELS)
+CHANNELS: tuple[str, ...] = tuple(channel.name for channel in schema.ON_A_NODE)
 _COLUMN = {name: column for column, name in enumerate(CHANNELS)}
-_COUNTERS = np.array([c.kind is schema.Kind.COUNTER for c in schema.CHANNELS])
-_GPU_LEVEL = np.array([c.level is schema.Level.GPU for c in schema.CHANNELS])
+_COUNTERS = np.array([c.kind is schema.Kind.COUNTER for c in schema.ON_A_NODE])
+_GPU_LEVEL = np.array([c.level is schema.Level.GPU for c in schema.ON_A_NODE])
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ def row(snapshot: NodeSnapshot) -> NDArray[np.float64]:
     for index, gpu in enumerate(snapshot.expected):
         if here is not None and gpu.uuid not in here:
             continue
-        for column, channel in enumerate(schema.CHANNELS):
+        for column, channel in enumerate(schema.ON_A_NODE):
             uuid = gpu.uuid if channel.level is schema.Level.GPU else None
             values[index, column] = snapshot.values.get(Place(channel.name, uuid), np.nan)
     return values

@@ -14,6 +14,7 @@ import numpy as np
 from exporter.readings import Gpu
 from exporter.window import CHANNELS
 from model import schema
+from model.sources import dcgm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
 
     from exporter.backfill.prometheus import Range, Series
 
-_BY_METRIC = {channel.metric: channel for channel in schema.CHANNELS}
+_BY_METRIC = {channel.metric: channel for channel in schema.ON_A_NODE}
 _COLUMN = {name: column for column, name in enumerate(CHANNELS)}
-_GPU_LEVEL = np.array([c.level is schema.Level.GPU for c in schema.CHANNELS])
+_GPU_LEVEL = np.array([c.level is schema.Level.GPU for c in schema.ON_A_NODE])
+_REPORTS = np.array([c.name not in {dcgm.LATCHED, *dcgm.EVENTS.values()} for c in schema.ON_A_NODE])
+"""What only a GPU that is there can say: XIDs outlive it on the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ def query(node: str, step_seconds: float, match: Mapping[str, str]) -> str:
     value over a gap of minutes.  `max` folds what differs only in labels of the
     scrape: pods and instances come and go.
     """
-    names = "|".join(channel.metric for channel in schema.CHANNELS)
+    names = "|".join(channel.metric for channel in schema.ON_A_NODE)
     matchers = {"node": node, **match}
     more = ",".join(f"{label}={_quoted(value)}" for label, value in matchers.items())
     selector = f'{{__name__=~"{names}",{more}}}[{round(step_seconds * 1000)}ms]'
@@ -106,7 +109,7 @@ def _moment(
     cube: Mapping[str, NDArray[np.float64]],
     node: NDArray[np.float64],
 ) -> Moment:
-    present = tuple(gpu for gpu in order if not np.isnan(cube[gpu.uuid][step]).all())
+    present = tuple(gpu for gpu in order if not np.isnan(cube[gpu.uuid][step, _REPORTS]).all())
     return Moment(wall, present, {gpu.uuid: cube[gpu.uuid][step] for gpu in present}, node[step])
 
 
