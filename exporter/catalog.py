@@ -51,6 +51,7 @@ HEALTH: tuple[Metric, ...] = (
     Metric("forewarn_source_scrape_duration_seconds", G, SOURCE, "How long the last read took."),
     Metric("forewarn_source_errors_total", C, (*SOURCE, "reason"), "Failed reads, and readings that were refused, by reason."),
     Metric("forewarn_source_strategy_info", G, (*SOURCE, "strategy"), "How the source is being read."),
+    Metric("forewarn_reading_age_seconds", G, (*NODE, "channel"), "Age of a reading that takes turns with others; what is read each cycle has none."),
     Metric("forewarn_missing_readings", G, (*NODE, "kind"), "Channels of GPUs and node without a value, by kind of missing."),
     Metric("forewarn_gpus_expected", G, NODE, "GPUs that must report; absent while nobody knows."),
     Metric("forewarn_gpus_seen", G, NODE, "GPUs that report; absent while they cannot be counted."),

@@ -132,6 +132,8 @@ def _inputs(view: View) -> Iterator[tuple[str, Rows]]:
         gpu = () if place.uuid is None else (index.get(place.uuid, ""), place.uuid)
         rows[schema.BY_NAME[place.channel].metric].append(((view.node, *gpu), value))
     yield from rows.items()
+    ages = sorted(view.snapshot.ages.items())
+    yield "forewarn_reading_age_seconds", [((view.node, p.channel), age) for p, age in ages]
     counts = view.snapshot.missing_by_kind()
     yield "forewarn_missing_readings", [((view.node, k), float(n)) for k, n in counts.items()]
 

@@ -7,7 +7,7 @@ sees a reading that is too old.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from exporter.readings import Missing, Place, SourceName
@@ -39,6 +39,8 @@ class NodeSnapshot:
     seen: tuple[Gpu, ...] | None
     workloads: tuple[Workload, ...]
     sources: Mapping[SourceName, SourceStatus]
+    ages: Mapping[Place, float] = field(default_factory=dict)
+    """Seconds since a reading that takes turns with others, and is held meanwhile, was read."""
 
     @property
     def gpu_missing(self) -> bool:
@@ -83,6 +85,7 @@ def take(
     values: dict[Place, float] = {}
     missing: dict[Place, Missing] = {}
     workloads: tuple[Workload, ...] = ()
+    ages: dict[Place, float] = {}
     for status in statuses:
         readings = status.readings
         if readings is None:
@@ -94,6 +97,8 @@ def take(
         values.update(readings.values)
         missing.update(readings.missing)
         workloads += readings.workloads
+        since = now - (status.read_at or now)
+        ages.update((place, age + since) for place, age in readings.ages.items())
     present = seen(statuses, now)
     silent = _unread_gpus(expected, present) | _unread_node(statuses, now)
     missing = silent | missing
@@ -105,6 +110,7 @@ def take(
         seen=present,
         workloads=workloads,
         sources={status.name: status for status in statuses},
+        ages=ages,
     )
 
 

@@ -103,7 +103,10 @@ def test_a_cold_inlet_is_a_reading_and_a_margin_is_no_temperature() -> None:
             ]
         },
     )  # fmt: skip
-    assert [(sample.names, sample.value) for sample in found] == [(("Inlet",), -4.0)]
+    assert [(sample.names, sample.quantity, sample.value) for sample in found] == [
+        (("CPU1 DTS",), spell.Quantity.MARGIN, 47.0),
+        (("Inlet",), spell.Quantity.TEMPERATURE, -4.0),
+    ]
 
 
 def test_fans_in_percent_are_not_fans_in_rpm(bench) -> None:
