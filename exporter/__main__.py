@@ -7,15 +7,17 @@ import sys
 from pathlib import Path
 
 from daemon import settings as files
+from daemon.clocks import system_clock
 from daemon.lifecycle import Lifecycle
 from daemon.logs import logger
-from exporter import catalog
+from exporter import catalog, probe
 from exporter.app import Exporter, version
 from exporter.settings import Settings
 
 EXAMPLE = """\
 example:
   NODE_NAME=gpu-017 forewarn-exporter --config exporter.yml
+  NODE_NAME=gpu-017 forewarn-exporter --config exporter.yml --probe
   curl localhost:9477/metrics | grep failure_probability
 
 Without --config every default holds: dcgm-exporter on 127.0.0.1:9400, no BMC,
@@ -25,7 +27,7 @@ window and stops.
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run until told to stop; 2 for settings that cannot be used, 1 for a taken port."""
+    """Run until told to stop; 2 for unusable settings, 1 for a taken port or a probe in vain."""
     options = _parser().parse_args(arguments)
     if options.list_metrics:
         print(catalog.markdown(), end="")
@@ -39,6 +41,10 @@ def main(arguments: list[str] | None = None) -> int:
     if options.check_config:
         print(f"{options.config or 'defaults'}: ok")
         return 0
+    if options.probe:
+        report, good = probe.run(settings, system_clock())
+        print(report, end="")
+        return 0 if good else 1
     return _serve(settings, options.config)
 
 
@@ -66,6 +72,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings (YAML)")
     parser.add_argument("--check-config", action="store_true", help="check the settings and leave")
+    parser.add_argument(
+        "--probe",
+        action="store_true",
+        help="read each source once, say what was found, what is blind and what to do, and leave",
+    )
     parser.add_argument(
         "--list-metrics", action="store_true", help="print every metric with its meaning and leave"
     )

@@ -5,35 +5,30 @@ from __future__ import annotations
 import threading
 from importlib import metadata
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING
 
-import requests
 from prometheus_client import CollectorRegistry, ProcessCollector
 
 from daemon import settings as files
 from daemon.clocks import system_clock
 from daemon.lifecycle import FileWatch
 from daemon.serving import Server
+from exporter import sources
 from exporter.collectors import Collector, Pace
-from exporter.dcgm.scrape import DcgmSource
 from exporter.forecast import Forecaster
 from exporter.grid import Grid
 from exporter.models import BUNDLED, ModelShelf
 from exporter.pages import Pages
 from exporter.publish import Page
-from exporter.redfish.reader import RedfishSource
 from exporter.settings import Settings
 from exporter.store import FILE_NAME
 from model import schema
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from structlog.typing import FilteringBoundLogger
 
     from daemon.clocks import Clock
-    from exporter.readings import Source
+    from exporter.sources import Named
 
 HANG_GRACE = 1.5
 """A source keeps its own deadline; past this multiple of it the frame calls a hang."""
@@ -73,8 +68,8 @@ class Exporter:
         self._shelf = _shelf(settings, node, bundled, log)
         self._shelf.look()
         self._collectors = [
-            Collector(source, pace, clock=self._clock, log=log)
-            for source, pace in self._sources(settings)
+            Collector(one.source, self._pace(one), clock=self._clock, log=log)
+            for one in sources.named(settings, self._clock)
         ]
         step_seconds = self._step_seconds()
         self.grid = self._grid(node, step_seconds)
@@ -108,29 +103,10 @@ class Exporter:
         self._server.close()
         self._log.info("exporter stopped")
 
-    def _sources(self, settings: Settings) -> Sequence[tuple[Source, Pace]]:
-        sources: list[tuple[Source, Pace]] = []
-        if settings.dcgm.url:
-            session = requests.Session()
-            session.trust_env = False  # the node's own pod is never behind a proxy
-            dcgm = DcgmSource(
-                settings.dcgm.url,
-                session,
-                deadline_seconds=settings.dcgm.deadline_seconds,
-                monotonic=self._clock.monotonic,
-            )
-            own = settings.dcgm
-            sources.append((dcgm, self._pace(own.interval_seconds, own.deadline_seconds)))
-        if settings.bmc.url:
-            bmc = RedfishSource(settings.bmc, clock=self._clock, random=Random())  # noqa: S311
-            pace = self._pace(settings.bmc.interval_seconds, settings.bmc.deadline_seconds)
-            sources.append((bmc, pace))
-        return sources
-
-    def _pace(self, interval_seconds: float, deadline_seconds: float) -> Pace:
+    def _pace(self, one: Named) -> Pace:
         return Pace(
-            interval_seconds=interval_seconds,
-            deadline_seconds=deadline_seconds * HANG_GRACE,
+            interval_seconds=one.interval_seconds,
+            deadline_seconds=one.deadline_seconds * HANG_GRACE,
             breaker_failures=self.settings.breaker.failures,
             breaker_wait_limit_seconds=self.settings.breaker.wait_limit_seconds,
         )

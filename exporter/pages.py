@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from prometheus_client import make_wsgi_app
 
+from exporter import absence, blindness
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -89,15 +91,25 @@ def landing(view: View) -> str:
         (str(name), "up" if s.up else "down", s.failure or "", s.detail)
         for name, s in view.snapshot.sources.items()
     ]
+    blind = blindness.blind(view.snapshot)
+    without = [
+        (one.channel.name, one.kind, one.field, one.advice, one.channel.absent) for one in blind
+    ]
+    dark = {one.channel.name for one in blind}
     missing = [
         (place.channel, place.uuid or "node", kind)
         for place, kind in sorted(view.snapshot.missing.items(), key=lambda item: str(item[0]))
+        if place.channel not in dark
     ]
+    bmc = absence.witness(view.snapshot)
+    gone = [(left.uuid, absence.sentence(left, bmc)) for left in view.snapshot.departures]
     return (
         f"<!doctype html><html lang=en><title>Forewarn: {escape(view.node)}</title>"
         f"<style>{STYLE}</style><h1>{escape(view.node)}</h1>"
         f"{_table(facts)}<h2>Sources</h2>{_table(sources)}"
-        f"<h2>Missing readings</h2>{_table(missing)}"
+        f"<h2>Missing GPUs</h2>{_table(gone)}"
+        f"<h2>Blind channels</h2>{_table(without)}"
+        f"<h2>Single readings missing</h2>{_table(missing)}"
         "<p><a href=/metrics>metrics</a> <a href=/healthz>health</a></html>\n"
     )
 

@@ -12,7 +12,7 @@ import numpy as np
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector as PrometheusCollector
 
-from exporter import catalog
+from exporter import absence, blindness, catalog
 from exporter.forecast import Degraded, State
 from model import schema
 
@@ -175,7 +175,13 @@ def _gpus(view: View) -> Iterator[tuple[str, Rows]]:
         yield "forewarn_gpus_expected", [((view.node,), float(view.snapshot.expected_count))]
     if view.snapshot.seen is not None:
         yield "forewarn_gpus_seen", [((view.node,), float(len(view.snapshot.seen)))]
+    unexplained = absence.unexplained(view.snapshot)
+    if unexplained is not None:
+        yield "forewarn_gpus_unexplained", [((view.node,), float(unexplained))]
     index = _indices(view)
+    yield "forewarn_gpu_departure_info", list(_departures(view, index))
+    blind = blindness.unlisted(view.snapshot)
+    yield "forewarn_channel_blind", [((view.node, channel), 1.0) for channel in blind]
     yield (
         "forewarn_gpu_workload_info",
         [
@@ -183,6 +189,15 @@ def _gpus(view: View) -> Iterator[tuple[str, Rows]]:
             for w in sorted(set(view.snapshot.workloads))
         ],
     )
+
+
+def _departures(view: View, index: Mapping[str, str]) -> Iterator[tuple[Sequence[str], float]]:
+    bmc = absence.witness(view.snapshot)
+    for left in view.snapshot.departures:
+        activity = "busy" if left.busy else "idle"
+        xid = "hardware" if left.hardware_xid else "none"
+        gpu = (view.node, index.get(left.uuid, ""), left.uuid)
+        yield (*gpu, left.after, activity, xid, bmc), 1.0
 
 
 def _model(view: View) -> Iterator[tuple[str, Rows]]:

@@ -46,7 +46,9 @@ class Missing(StrEnum):
     FROZEN = "frozen"
     """Nothing that used to jitter moves any more: a copy, not a reading."""
     STALE = "stale"
-    """Read too long ago to count as now."""
+    """Too old to count as now: read long ago, or an old copy that the source repeats."""
+    CONTRADICTED = "contradicted"
+    """Another reading of the same moment proves it wrong."""
     GPU_GONE = "gpu_gone"
     """An expected GPU has no series while its siblings report."""
     SOURCE_DOWN = "source_down"
@@ -91,6 +93,9 @@ class Reason(StrEnum):
     OUT_OF_RANGE = "out_of_range"
     NOT_FINITE = "not_finite"
     AMBIGUOUS = "ambiguous"
+    STALE = "stale"
+    """A GPU whose every reading stands still, energy included: an old copy."""
+    CONTRADICTED = "contradicted"
     UNKNOWN_STATUS = "unknown_status"
     """A status value outside its enumeration was read as unknown."""
     UNEXPECTED = "unexpected"
@@ -122,6 +127,27 @@ class Workload:
     container: str
 
 
+class LeftAfter(StrEnum):
+    """What the source did between the last page with a GPU and the first one without."""
+
+    RUNNING = "running"
+    """Nothing: page followed page."""
+    RELOAD = "reload"
+    """It answered without samples, as it does while it reads its list of devices anew."""
+    GAP = "gap"
+    """It did not answer, as after a restart."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Departure:
+    """How a GPU left the page while its siblings stayed, as far as the pages tell."""
+
+    uuid: str
+    after: LeftAfter
+    busy: bool
+    hardware_xid: bool
+
+
 @dataclass(frozen=True, slots=True)
 class SourceReadings:
     """One successful read.
@@ -137,6 +163,7 @@ class SourceReadings:
     missing: Mapping[Place, Missing] = field(default_factory=dict)
     gpus: tuple[Gpu, ...] = ()
     workloads: tuple[Workload, ...] = ()
+    departures: tuple[Departure, ...] = ()
     errors: Mapping[Reason, int] = field(default_factory=dict)
     strategy: str = ""
     requests: int = 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
 
 from daemon.settings import Section
 from exporter.redfish.settings import BmcSettings
@@ -45,6 +46,8 @@ class DcgmSettings(Section, frozen=True):
         """Check what the types cannot say."""
         if self.url and not self.url.startswith(("http://", "https://")):
             raise ValueError("expected url as http://<address>:9400/metrics")
+        if "@" in urlsplit(self.url).netloc:
+            raise ValueError("expected url without user name and password")
         _positive(self, "interval_seconds", "deadline_seconds")
 
 

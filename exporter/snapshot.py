@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from exporter import silence
 from exporter.readings import Missing, Place, SourceName
 from model import schema
 from model.sources import dcgm
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from exporter.collectors import SourceStatus
-    from exporter.readings import Gpu, Workload
+    from exporter.readings import Departure, Gpu, Workload
 
 FRESH_CYCLES = 3
 """A reading older than this many cycles of its source is no reading."""
@@ -38,6 +39,7 @@ class NodeSnapshot:
     expected_count: int | None
     seen: tuple[Gpu, ...] | None
     workloads: tuple[Workload, ...]
+    departures: tuple[Departure, ...]
     sources: Mapping[SourceName, SourceStatus]
     ages: Mapping[Place, float] = field(default_factory=dict)
     """Seconds since a reading that takes turns with others, and is held meanwhile, was read."""
@@ -100,6 +102,7 @@ def take(
         since = now - (status.read_at or now)
         ages.update((place, age + since) for place, age in readings.ages.items())
     present = seen(statuses, now)
+    values |= silence.watched(statuses, now, expected=expected_count, seen=present)
     silent = _unread_gpus(expected, present) | _unread_node(statuses, now)
     missing = silent | missing
     return NodeSnapshot(
@@ -109,9 +112,21 @@ def take(
         expected_count=expected_count,
         seen=present,
         workloads=workloads,
+        departures=_departures(statuses, expected, present),
         sources={status.name: status for status in statuses},
         ages=ages,
     )
+
+
+def _departures(
+    statuses: Iterable[SourceStatus], expected: Iterable[Gpu], present: tuple[Gpu, ...] | None
+) -> tuple[Departure, ...]:
+    """Return how GPUs left that must report; while nothing can be counted, none has left."""
+    if present is None:
+        return ()
+    gone = {gpu.uuid for gpu in expected} - {gpu.uuid for gpu in present}
+    known = (status.readings.departures for status in statuses if status.readings is not None)
+    return tuple(left for departures in known for left in departures if left.uuid in gone)
 
 
 def _unread_gpus(

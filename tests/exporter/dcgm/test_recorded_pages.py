@@ -30,7 +30,9 @@ FEWER_GPUS = {"16-exp-window-counts.prom": 1, "20-h100-after-xid79-loss.prom": 3
 
 
 def read(folder: Path, entry: dict[str, object]) -> SourceReadings:
-    source = DcgmSource(URL, requests.Session(), deadline_seconds=5, monotonic=lambda: 0.0)
+    source = DcgmSource(
+        URL, requests.Session(), deadline_seconds=5, interval_seconds=30, monotonic=lambda: 0.0
+    )
     with responses.RequestsMock() as web:
         web.get(
             URL,
