@@ -10,6 +10,7 @@ from daemon import settings as files
 from daemon.clocks import system_clock
 from daemon.lifecycle import Lifecycle
 from daemon.logs import logger
+from daemon.tls import TlsUnusable
 from exporter import catalog, probe
 from exporter.app import Exporter, version
 from exporter.settings import Settings
@@ -52,7 +53,11 @@ def _serve(settings: Settings, path: Path | None) -> int:
     log = logger("exporter", level=settings.log.level, style=settings.log.format)
     lifecycle = Lifecycle()
     lifecycle.install_signals()
-    exporter = Exporter(settings, log=log, path=path, reload=lifecycle.reload)
+    try:
+        exporter = Exporter(settings, log=log, path=path, reload=lifecycle.reload)
+    except TlsUnusable as error:
+        print(f"forewarn-exporter: listen.tls: {error}", file=sys.stderr)
+        return 2
     try:
         exporter.start()
     except OSError as error:

@@ -16,18 +16,22 @@ from daemon.serving import Server
 from exporter import sources
 from exporter.collectors import Collector, Pace
 from exporter.forecast import Forecaster
+from exporter.gate import Gate
 from exporter.grid import Grid
 from exporter.models import BUNDLED, ModelShelf
-from exporter.pages import Pages
-from exporter.publish import Page
+from exporter.pages import OPEN_PATHS, Pages
+from exporter.publish import Page, Serving
 from exporter.settings import Settings
 from exporter.store import FILE_NAME
 from model import schema
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from structlog.typing import FilteringBoundLogger
 
     from daemon.clocks import Clock
+    from exporter.publish import Rows
     from exporter.sources import Named
 
 HANG_GRACE = 1.5
@@ -43,7 +47,8 @@ class Exporter:
 
     `path` is the settings file, read again when it changes; only the section
     `gpus` takes effect without a restart.  Raises `OSError` from `start` when
-    the port is taken, `ValueError` when no node name is given.
+    the port is taken, `ValueError` when no node name is given, `TlsUnusable`
+    when the certificate is not there.
     """
 
     def __init__(
@@ -73,10 +78,7 @@ class Exporter:
         ]
         step_seconds = self._step_seconds()
         self.grid = self._grid(node, step_seconds)
-        listen = settings.listen
-        self._server = Server(
-            self._pages(step_seconds), host=listen.host, port=listen.port, threads=HTTP_THREADS
-        )
+        self._server = self._serving(step_seconds)
 
     @property
     def port(self) -> int:
@@ -146,13 +148,31 @@ class Exporter:
         registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         registry.register(Page(self.grid.view, version=version()))
+        registry.register(Serving(self._own_series))
         limit = max(LIVENESS_STEPS * step_seconds, LIVENESS_FLOOR_SECONDS)
         return Pages(
             registry,
             self.grid.view,
             alive=lambda: self.grid.alive(limit),
             ready=lambda: self._started.is_set() and not self._stop.is_set(),
+            gate=Gate(token=self.settings.listen.token, user=self.settings.listen.user),
         )
+
+    def _serving(self, step_seconds: float) -> Server:
+        listen = self.settings.listen
+        return Server(
+            self._pages(step_seconds),
+            host=listen.host,
+            port=listen.port,
+            threads=HTTP_THREADS,
+            tls=None if listen.tls is None else listen.tls.files(open_paths=OPEN_PATHS),
+            log=self._log,
+        )
+
+    def _own_series(self) -> Iterator[tuple[str, Rows]]:
+        renewed = self._server.certificate_renewed
+        if renewed is not None:
+            yield "forewarn_certificate_reload_success", [((self.grid.node,), float(renewed))]
 
     def _keep_house(self) -> None:
         asked = self._reload.is_set()

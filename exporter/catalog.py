@@ -67,6 +67,7 @@ HEALTH: tuple[Metric, ...] = (
     Metric("forewarn_model_refusals_total", C, (*NODE, "reason"), "Artefacts refused, by reason."),
     Metric("forewarn_window_save_success", G, NODE, "0 while the window cannot be saved or restored; absent where it is not kept."),
     Metric("forewarn_settings_reload_success", G, NODE, "0 while a changed settings file is refused."),
+    Metric("forewarn_certificate_reload_success", G, NODE, "0 while a changed server certificate is refused; absent without TLS."),
     Metric("forewarn_build_info", G, ("version",), "The running version."),
 )
 # fmt: on

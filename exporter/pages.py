@@ -5,17 +5,18 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from prometheus_client import make_wsgi_app
-
-from exporter import absence, blindness
+from exporter import absence, blindness, exposition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from prometheus_client import CollectorRegistry
 
+    from exporter.gate import Gate, Refusal
     from exporter.grid import View
 
+OPEN_PATHS = frozenset({"/healthz", "/readyz"})
+"""Answered to anybody: the kubelet, which asks, has neither token nor certificate."""
 STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;max-width:56rem;margin:2rem auto;padding:0 1rem}"
     "table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.2rem .8rem .2rem 0;"
@@ -27,7 +28,7 @@ class Pages:
     """The WSGI application: `/metrics`, `/healthz`, `/readyz` and `/`.
 
     `alive` is the heartbeat of the grid.  Neither health nor readiness asks a
-    device: with dead hardware the page is needed most.
+    device: with dead hardware the page is needed most.  `gate` guards the rest.
     """
 
     def __init__(
@@ -37,27 +38,40 @@ class Pages:
         *,
         alive: Callable[[], bool],
         ready: Callable[[], bool],
+        gate: Gate,
     ) -> None:
-        self._metrics: Any = make_wsgi_app(registry)
+        self._registry = registry
         self._view = view
         self._alive = alive
         self._ready = ready
+        self._gate = gate
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         """Answer one request."""
         path = environ.get("PATH_INFO", "/")
         if environ.get("REQUEST_METHOD") not in {"GET", "HEAD"}:
             return _text(start_response, "405 Method Not Allowed", "expected GET\n")
-        if path == "/metrics":
-            metrics: Iterable[bytes] = self._metrics(environ, start_response)
-            return metrics
         if path == "/healthz":
             return _verdict(start_response, self._alive(), "the grid's heart has stopped")
         if path == "/readyz":
             return _verdict(start_response, self._ready(), "starting")
+        refusal = self._gate.refuse(environ)
+        if refusal is not None:
+            return _refused(start_response, refusal)
+        if path == "/metrics":
+            return self._metrics(environ, start_response)
         if path == "/":
             return _text(start_response, "200 OK", landing(self._view()), kind="text/html")
         return _text(start_response, "404 Not Found", "expected /metrics, /healthz or /readyz\n")
+
+    def _metrics(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        body = exposition.text(self._registry.collect())
+        headers = [("Content-Type", exposition.CONTENT_TYPE)]
+        if "gzip" in environ.get("HTTP_ACCEPT_ENCODING", ""):
+            body = exposition.compressed(body)
+            headers.append(("Content-Encoding", "gzip"))
+        start_response("200 OK", [*headers, ("Content-Length", str(len(body)))])
+        return [body]
 
 
 def _verdict(start_response: Any, good: bool, otherwise: str) -> Iterable[bytes]:
@@ -66,12 +80,22 @@ def _verdict(start_response: Any, good: bool, otherwise: str) -> Iterable[bytes]
     return _text(start_response, "503 Service Unavailable", f"{otherwise}\n")
 
 
+def _refused(start_response: Any, refusal: Refusal) -> Iterable[bytes]:
+    challenge = [("WWW-Authenticate", refusal.challenge)] if refusal.challenge else []
+    return _text(start_response, refusal.status, refusal.line, more=challenge)
+
+
 def _text(
-    start_response: Any, status: str, body: str, *, kind: str = "text/plain"
+    start_response: Any,
+    status: str,
+    body: str,
+    *,
+    kind: str = "text/plain",
+    more: Iterable[tuple[str, str]] = (),
 ) -> Iterable[bytes]:
     payload = body.encode()
     headers = [("Content-Type", f"{kind}; charset=utf-8"), ("Content-Length", str(len(payload)))]
-    start_response(status, headers)
+    start_response(status, [*headers, *more])
     return [payload]
 
 

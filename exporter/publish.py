@@ -49,6 +49,19 @@ class Page(PrometheusCollector):
                 yield _family(catalog.BY_NAME[name], rows)
 
 
+class Serving(PrometheusCollector):
+    """What is known of the process itself rather than of its node's hardware."""
+
+    def __init__(self, rows: Callable[[], Iterator[tuple[str, Rows]]]) -> None:
+        self._rows = rows
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the families that have at least one series now."""
+        for name, rows in self._rows():
+            if rows:
+                yield _family(catalog.BY_NAME[name], rows)
+
+
 def series(view: View, version: str) -> Iterator[tuple[str, Rows]]:
     """Yield metric name and rows of everything that `view` supports."""
     yield from _predictions(view.node, view.forecast)

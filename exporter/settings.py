@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
+from daemon.secrets import SecretFile
 from daemon.settings import Section
+from daemon.tls import TlsSection
 from exporter.redfish.settings import BmcSettings
 from exporter.roster import Declared
 
@@ -24,15 +27,33 @@ def _positive(section: Section, *names: str) -> None:
 
 
 class Listen(Section, frozen=True):
-    """Where the page is served."""
+    """Where the page is served, and who may read it."""
 
     host: str = "0.0.0.0"  # noqa: S104 - Prometheus comes from another machine
     port: int = 9477
+    tls: TlsSection | None = None
+    token_file: str = ""
+    username_file: str = ""
+    password_file: str = ""
 
     def __post_init__(self) -> None:
         """Check what the types cannot say."""
         if not 0 <= self.port <= 65535:
             raise ValueError(f"expected port from 0 to 65535, not {self.port}")
+        if bool(self.username_file) != bool(self.password_file):
+            raise ValueError("expected username_file and password_file together, or neither")
+
+    @property
+    def token(self) -> SecretFile | None:
+        """The bearer token, if readers must present one."""
+        return SecretFile(Path(self.token_file)) if self.token_file else None
+
+    @property
+    def user(self) -> tuple[SecretFile, SecretFile] | None:
+        """User name and password, if readers may present them."""
+        if not self.username_file:
+            return None
+        return SecretFile(Path(self.username_file)), SecretFile(Path(self.password_file))
 
 
 class DcgmSettings(Section, frozen=True):

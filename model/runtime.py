@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 ARTEFACT_BYTES_LIMIT = 64 << 20
 PROBE_GPUS = 2
+_ORIGIN = re.compile(r"^\[ONNXRuntimeError\] : \d+ : \w+ : (/\S+:\d+ .*?\) )?")
 
 
 class Refusal(StrEnum):
@@ -103,13 +105,19 @@ def _open(blob: bytes, path: Path) -> Any:
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
+    for pool in ("intra_op", "inter_op"):
+        options.add_session_config_entry(f"session.{pool}.allow_spinning", "0")
     options.log_severity_level = 4
     try:
         return ort.InferenceSession(blob, options, providers=["CPUExecutionProvider"])
     except Exception as error:
-        raise ModelRefused(
-            Refusal.NOT_ONNX, f"{path}: {str(error).splitlines()[0][:200]}"
-        ) from error
+        raise ModelRefused(Refusal.NOT_ONNX, f"{path}: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    """Return what the runtime says, without the place in its sources where it says it."""
+    line = next(iter(str(error).splitlines()), type(error).__name__)
+    return _ORIGIN.sub("", line)[:300]
 
 
 def _metadata(session: Any, path: Path) -> ArtefactInfo:
@@ -161,7 +169,7 @@ def _probe(predictor: Predictor) -> None:
         try:
             outcome = predictor.predict(window, predictor.initial_state(PROBE_GPUS))
         except Exception as error:
-            raise ModelRefused(Refusal.PROBE, str(error).splitlines()[0][:200]) from error
+            raise ModelRefused(Refusal.PROBE, _reason(error)) from error
         _check_outcome(outcome, info)
 
 
