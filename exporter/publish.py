@@ -46,7 +46,7 @@ class Page(PrometheusCollector):
         """Yield the families that have at least one series now."""
         for name, rows in series(self._view(), self._version):
             if rows:
-                yield _family(catalog.BY_NAME[name], rows)
+                yield family(catalog.BY_NAME[name], rows)
 
 
 class Serving(PrometheusCollector):
@@ -59,7 +59,7 @@ class Serving(PrometheusCollector):
         """Yield the families that have at least one series now."""
         for name, rows in self._rows():
             if rows:
-                yield _family(catalog.BY_NAME[name], rows)
+                yield family(catalog.BY_NAME[name], rows)
 
 
 def series(view: View, version: str) -> Iterator[tuple[str, Rows]]:
@@ -72,12 +72,13 @@ def series(view: View, version: str) -> Iterator[tuple[str, Rows]]:
     yield "forewarn_build_info", [((version,), 1.0)]
 
 
-def _family(metric: catalog.Metric, rows: Rows) -> Metric:
+def family(metric: catalog.Metric, rows: Rows) -> Metric:
+    """Return the family of a catalogued metric with these rows."""
     kind: Any = CounterMetricFamily if metric.kind is catalog.Kind.COUNTER else GaugeMetricFamily
-    family: Metric = kind(metric.name, metric.help, labels=metric.labels)
+    built: Metric = kind(metric.name, metric.help, labels=metric.labels)
     for labels, value in rows:
-        family.add_metric(labels, value)  # type: ignore[attr-defined]
-    return family
+        built.add_metric(labels, value)  # type: ignore[attr-defined]
+    return built
 
 
 def _predictions(node: str, forecast: Forecast) -> Iterator[tuple[str, Rows]]:

@@ -19,6 +19,8 @@ class SourceName(StrEnum):
 
     DCGM = "dcgm"
     REDFISH = "redfish"
+    FACILITY = "facility"
+    """The facility exporter's page; in facility mode, the equipment itself."""
 
 
 class Missing(StrEnum):

@@ -95,7 +95,7 @@ class Interpreter:
                 self._count(COUNTED.get(result))
             else:
                 known.append(result)
-        return _plausible(channel, _combine(pick.rule, known, kinds))
+        return _plausible(channel, combine(pick.rule, known, kinds))
 
     def _one(self, channel: str, sample: Sample | Missing | None) -> float | Missing:
         """Judge one sensor: believable for this channel, or why not."""
@@ -134,7 +134,8 @@ def _plausible(channel: str, value: float | Missing) -> float | Missing:
     return Missing.OUT_OF_RANGE
 
 
-def _combine(rule: Rule, known: list[float], kinds: list[Missing]) -> float | Missing:
+def combine(rule: Rule, known: list[float], kinds: list[Missing]) -> float | Missing:
+    """Make one value of several, or name why there is none."""
     real = [kind for kind in kinds if kind is not Missing.SENSOR_ABSENT]
     if rule is Rule.ANY and 1.0 in known:
         return 1.0

@@ -60,7 +60,7 @@ class RedfishSource:
         self._interpreter = Interpreter()
         self._held: dict[tuple[Rung, str], tuple[Sample, float]] = {}
         self._keys: dict[Resource, tuple[str, ...]] = {}
-        self._rota = Rota(settings.requests_per_cycle, settings.slow_cycles)
+        self._rota = Rota[Resource](settings.requests_per_cycle, settings.slow_cycles)
         self._stillness = Stillness()
         self._host_on = True
 

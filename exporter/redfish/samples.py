@@ -100,6 +100,11 @@ class Status:
     """Words outside their enumeration, for example swapped ones, were read as unknown."""
 
     @property
+    def ailing(self) -> bool:
+        """Whether the health is known and not well."""
+        return self.health in {"Warning", "Critical"}
+
+    @property
     def missing(self) -> Missing | None:
         """Why a reading under this status means nothing, or None when it may be believed."""
         if self.state == spell.ABSENT:
