@@ -65,6 +65,8 @@ class Server:
             request_queue_size=2 * CONNECTIONS,
             log=log,
         )
+        # How often the serving loop looks whether it should end: its 0.5 s are felt at each stop.
+        self._server.expiration_interval = 0.1
         self._server.max_request_body_size = body_limit_bytes
         self._server.max_request_header_size = 32 * 1024
         self._server.keep_alive_conn_limit = CONNECTIONS

@@ -14,6 +14,8 @@ from daemon.clocks import system_clock
 from daemon.lifecycle import FileWatch
 from daemon.serving import Server
 from exporter import sources
+from exporter.backfill.filler import Backfill, Filler
+from exporter.backfill.prometheus import Prometheus
 from exporter.collectors import Collector, Pace
 from exporter.forecast import Forecaster
 from exporter.gate import Gate
@@ -77,7 +79,13 @@ class Exporter:
             for one in sources.named(settings, self._clock)
         ]
         step_seconds = self._step_seconds()
-        self.grid = self._grid(node, step_seconds)
+        self._forecaster = Forecaster(
+            step_seconds=step_seconds,
+            minimum_fill_ratio=settings.window.minimum_fill_ratio,
+            bmc_configured=bool(settings.bmc.url),
+        )
+        self.grid = self._grid(node)
+        self._filler = self._backfill(node) if settings.backfill.url else None
         self._server = self._serving(step_seconds)
 
     @property
@@ -92,6 +100,8 @@ class Exporter:
         for collector in self._collectors:
             collector.start(self._stop)
         self.grid.start(self._stop)
+        if self._filler is not None:
+            self._filler.start(self._stop)
         self._started.set()
         self._log.info("exporter serves", node=self.grid.node, port=self.port)
 
@@ -125,14 +135,10 @@ class Exporter:
             )
         return chosen
 
-    def _grid(self, node: str, step_seconds: float) -> Grid:
+    def _grid(self, node: str) -> Grid:
         grid = Grid(
             node,
-            forecaster=Forecaster(
-                step_seconds=step_seconds,
-                minimum_fill_ratio=self.settings.window.minimum_fill_ratio,
-                bmc_configured=bool(self.settings.bmc.url),
-            ),
+            forecaster=self._forecaster,
             collectors=self._collectors,
             shelf=self._shelf,
             declared=self.settings.gpus.declared(),
@@ -143,6 +149,26 @@ class Exporter:
         )
         grid.housekeeping = self._keep_house
         return grid
+
+    def _backfill(self, node: str) -> Filler:
+        prometheus = Prometheus(
+            self.settings.backfill,
+            requests.Session(),
+            monotonic=self._clock.monotonic,
+            stop=self._stop,
+        )
+        return Filler(
+            node,
+            self.settings.backfill,
+            prometheus,
+            forecaster=self._forecaster,
+            shelf=self._shelf,
+            declared=lambda: self.grid.declared,
+            is_cold=self.grid.is_cold,
+            hand_over=self.grid.take_over,
+            clock=self._clock,
+            log=self._log,
+        )
 
     def _pages(self, step_seconds: float) -> Pages:
         registry = CollectorRegistry()
@@ -173,6 +199,13 @@ class Exporter:
         renewed = self._server.certificate_renewed
         if renewed is not None:
             yield "forewarn_certificate_reload_success", [((self.grid.node,), float(renewed))]
+        filler, node = self._filler, self.grid.node
+        if filler is not None:
+            yield (
+                "forewarn_backfill_state",
+                [((node, state), float(state is filler.state)) for state in Backfill],
+            )
+            yield "forewarn_backfill_steps", [((node,), float(filler.steps_read))]
 
     def _keep_house(self) -> None:
         asked = self._reload.is_set()

@@ -67,6 +67,8 @@ HEALTH: tuple[Metric, ...] = (
     Metric("forewarn_model_refusals_total", C, (*NODE, "reason"), "Artefacts refused, by reason."),
     Metric("forewarn_window_save_success", G, NODE, "0 while the window cannot be saved or restored; absent where it is not kept."),
     Metric("forewarn_settings_reload_success", G, NODE, "0 while a changed settings file is refused."),
+    Metric("forewarn_backfill_state", G, (*NODE, "state"), "1 for how far a cold window was filled from Prometheus; absent where that is not configured."),
+    Metric("forewarn_backfill_steps", G, NODE, "Grid steps that were read back."),
     Metric("forewarn_certificate_reload_success", G, NODE, "0 while a changed server certificate is refused; absent without TLS."),
     Metric("forewarn_build_info", G, ("version",), "The running version."),
 )

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from daemon.secrets import SecretFile
 from daemon.settings import Section
 from daemon.tls import TlsSection
+from exporter.backfill.settings import BackfillSettings
 from exporter.redfish.settings import BmcSettings
 from exporter.roster import Declared
 
@@ -168,6 +169,7 @@ class Settings(Section, frozen=True):
     facility: RackSettings = RackSettings()
     breaker: Breaker = Breaker()
     window: WindowSettings = WindowSettings()
+    backfill: BackfillSettings = BackfillSettings()
     model: ModelSettings = ModelSettings()
     gpus: GpuSettings = GpuSettings()
     log: LogSettings = LogSettings()

@@ -59,6 +59,20 @@ class Window:
         read = ~np.isnan(self.raw[-steps:][:, :, _GPU_LEVEL])
         return float(read.any(axis=(1, 2)).sum()) / steps
 
+    def fill_ratio_since(self, wall: float) -> float:
+        """Return the share of all steps that lie after `wall` (seconds) and were read."""
+        read = ~np.isnan(self.raw[:, :, _GPU_LEVEL]).all(axis=(1, 2))
+        return float((read & (self.walls > wall)).sum()) / self.steps
+
+    def row_at(self, step: int, uuids: Sequence[str]) -> NDArray[np.float64]:
+        """Return [gpu, channel] of one step for these GPUs; those not in the window are NaN."""
+        have = {uuid: index for index, uuid in enumerate(self.uuids)}
+        row = np.full((len(uuids), len(CHANNELS)), np.nan)
+        for index, uuid in enumerate(uuids):
+            if uuid in have:
+                row[index] = self.raw[step, have[uuid]]
+        return row
+
     def push(self, row: NDArray[np.float64], wall: float) -> Window:
         """Return the window one step later; `row` is [gpu, channel], `wall` its time in seconds."""
         leaving = self.raw[0]

@@ -162,7 +162,7 @@ class App:
                 # A new leader has heard nothing: ask Alertmanager itself.
                 self._loop.wake(poll=True)
             led = leads
-            self._stop.wait(self._settings.lease.retry_seconds)
+            self._stop.wait(self._settings.lease.retry)
 
     def _current_policy(self) -> Policy:
         return self._policy
@@ -235,6 +235,9 @@ class App:
         )
 
     def _alive(self) -> bool:
+        # A replica whose lease thread ended would stand by for ever and look well.
+        if not all(thread.is_alive() for thread in self._threads):
+            return False
         status = self._report.status
         last = status.ended_monotonic if status is not None else self._started_monotonic
         longest = max(_STILL_LEAST_SECONDS, _STILL_TICKS * self._settings.pace.tick_seconds)

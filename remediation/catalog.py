@@ -67,6 +67,7 @@ class Catalog:
         )
         for decision in Decision:
             self.steps.labels(decision)
+            self.alert_to_step.labels(decision)
             for acted in ("true", "false"):
                 self.decisions.labels(decision, acted)
         for state in EpisodeState:

@@ -123,7 +123,9 @@ class HttpEvidence:
         polled_at = self._clock.wall()
         failures: dict[Source, CallFailed] = {}
         alerts = _attempt(self._alerts, Source.ALERTMANAGER, failures)
-        predictions = _attempt(lambda: self._predictions(nodes), Source.PROMETHEUS, failures)
+        # An alert that no post brought is judged in the tick that finds it.
+        concerned = nodes | {alert.node for alert in alerts or ()}
+        predictions = _attempt(lambda: self._predictions(concerned), Source.PROMETHEUS, failures)
         evidence = Evidence(alerts=alerts, polled_at=polled_at, predictions=predictions)
         return EvidenceReading(evidence, failures)
 

@@ -127,7 +127,7 @@ class EvidenceSource(Protocol):
     """Alertmanager and Prometheus, read now."""
 
     def read(self, nodes: frozenset[str]) -> EvidenceReading:
-        """Return the alerts of all nodes and the predictions of `nodes`; never raises."""
+        """Return all alerts, and predictions of `nodes` and of what alerts name; never raises."""
 
 
 class Leadership(Protocol):

@@ -113,6 +113,11 @@ class Lease(Section, frozen=True, kw_only=True):
         """The duration as Kubernetes counts it: whole seconds, and long enough for a few calls."""
         return max(3, math.ceil(self.duration_seconds))
 
+    @property
+    def retry(self) -> float:
+        """Seconds between renewals; a lease that was made longer is not renewed more often."""
+        return max(self.retry_seconds, self.whole_seconds / 15)
+
 
 class Pool(Section, frozen=True, kw_only=True):
     """Which nodes may be acted on at all, and what counts as using a GPU."""
@@ -159,3 +164,11 @@ class Settings(Section, frozen=True, kw_only=True):
     pace: Pace = Pace()
     log: Log = Log()
     policy: Policy = Policy()
+
+    def __post_init__(self) -> None:
+        longest = self.lease.whole_seconds / 3
+        if self.kubernetes.timeout > longest:
+            raise ValueError(
+                f"kubernetes.request_timeout_seconds is {self.kubernetes.timeout:g}, expected at "
+                f"most a third of the lease ({longest:g} s): a leader must end a call in its time"
+            )

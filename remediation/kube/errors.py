@@ -62,6 +62,10 @@ def calling(what: str) -> Iterator[None]:
         yield
     except ApiException as error:
         raise failure(what, error) from error
+    except urllib3.exceptions.NewConnectionError as error:
+        # A refused connection is a kind of time-out to urllib3, but nobody waited for anything.
+        message = f"{what}: {_first_line(error)}"
+        raise CallFailed(message, FailureReason.UNREACHABLE) from error
     except urllib3.exceptions.TimeoutError as error:
         raise CallFailed(f"{what}: no answer in time", FailureReason.TIMEOUT) from error
     except (urllib3.exceptions.HTTPError, OSError) as error:
