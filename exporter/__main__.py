@@ -12,7 +12,7 @@ from daemon.clocks import system_clock
 from daemon.lifecycle import Lifecycle
 from daemon.logs import logger
 from daemon.tls import TlsUnusable
-from exporter import catalog, probe
+from exporter import probe, reference
 from exporter.app import Exporter, version
 from exporter.facility.app import FacilityExporter
 from exporter.facility.settings import FacilitySettings
@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run until told to stop; 2 for unusable settings, 1 for a taken port or a probe in vain."""
     options = _parser().parse_args(arguments)
     if options.list_metrics:
-        print(catalog.markdown(), end="")
+        print(reference.markdown(), end="")
         return 0
     if options.facility:
         return _facility(options.config, check=options.check_config)

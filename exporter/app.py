@@ -7,6 +7,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import requests
 from prometheus_client import CollectorRegistry, ProcessCollector
 
 from daemon import settings as files

@@ -99,12 +99,3 @@ def _of_channel(channel: schema.Channel) -> Metric:
 INPUTS: tuple[Metric, ...] = tuple(_of_channel(channel) for channel in schema.CHANNELS)
 METRICS: tuple[Metric, ...] = (*PREDICTIONS, *INPUTS, *HEALTH, *FACILITY)
 BY_NAME: dict[str, Metric] = {metric.name: metric for metric in METRICS}
-
-
-def markdown() -> str:
-    """Return the reference as a table, in the order of the page."""
-    lines = ["| metric | type | labels | meaning |", "| --- | --- | --- | --- |"]
-    for metric in METRICS:
-        labels = ", ".join(metric.labels)
-        lines.append(f"| `{metric.name}` | {metric.kind} | {labels} | {metric.help} |")
-    return "\n".join(lines) + "\n"

@@ -133,7 +133,8 @@ def _metadata(session: Any, path: Path) -> ArtefactInfo:
 
 
 def _check_schema(info: ArtefactInfo) -> None:
-    unknown = [name for name in info.names if name not in schema.BY_NAME]
+    known = {row.name for row in schema.ON_A_NODE}
+    unknown = [name for name in info.names if name not in known]
     if unknown:
         raise ModelRefused(Refusal.FINGERPRINT, f"unknown channels {unknown}")
     expected = schema.fingerprint(info.names)

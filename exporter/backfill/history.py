@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from exporter.backfill.prometheus import Range, Series
 
-_BY_METRIC = {channel.metric: channel for channel in schema.CHANNELS}
+_BY_METRIC = {channel.metric: channel for channel in schema.ON_A_NODE}
 _COLUMN = {name: column for column, name in enumerate(CHANNELS)}
-_GPU_LEVEL = np.array([c.level is schema.Level.GPU for c in schema.CHANNELS])
+_GPU_LEVEL = np.array([c.level is schema.Level.GPU for c in schema.ON_A_NODE])
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def query(node: str, step_seconds: float, match: Mapping[str, str]) -> str:
     value over a gap of minutes.  `max` folds what differs only in labels of the
     scrape: pods and instances come and go.
     """
-    names = "|".join(channel.metric for channel in schema.CHANNELS)
+    names = "|".join(channel.metric for channel in schema.ON_A_NODE)
     matchers = {"node": node, **match}
     more = ",".join(f"{label}={_quoted(value)}" for label, value in matchers.items())
     selector = f'{{__name__=~"{names}",{more}}}[{round(step_seconds * 1000)}ms]'

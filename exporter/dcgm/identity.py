@@ -50,6 +50,7 @@ class _Fold:
         self.links: dict[dcgm.Field, dict[str, float]] = {}
         self.worst: dict[str, Missing] = {}
         self.alive = False
+        self.divided = False
 
     def take(self, field: dcgm.Field, outcome: float | Missing, link: str) -> None:
         self.alive = self.alive or not (field.channel == dcgm.LATCHED or field.per_link)
@@ -72,7 +73,7 @@ class _Fold:
         for field in dcgm.FIELDS:
             if field in self.best or field in sums:
                 values.setdefault(field.channel, self.best.get(field, sums.get(field, 0.0)))
-        values = dcgm.derived(values) | values
+        values = dcgm.derived(values, divided=self.divided) | values
         for name in dcgm.contradicted(values):
             del values[name]
             self.worst[name] = Missing.CONTRADICTED
@@ -92,6 +93,7 @@ def fold(samples: Iterable[Sample], *, whole: bool = True) -> Folded:
             errors.update(_take(node, sample, fields))
         elif fields and uuid:
             gpu = folds.setdefault(uuid, _Fold(sample.labels.get("gpu", "")))
+            gpu.divided = gpu.divided or bool(sample.labels.get("GPU_I_ID"))
             errors.update(_take(gpu, sample, fields))
             workloads.update(_workload(uuid, sample.labels))
     values = {Place(c, u): v for u, f in folds.items() for c, v in f.channels().items()}

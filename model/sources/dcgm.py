@@ -97,6 +97,13 @@ NODE_CHANNELS: tuple[str, ...] = tuple(
 )
 """Those that it can give for the node as a whole."""
 
+MADE_OF = {
+    MARGIN: (SLOWDOWN,),
+    SHUTDOWN_MARGIN: (SHUTDOWN,),
+    TOTAL: (USED, FREE, RESERVED),
+}
+"""What a channel is made of where no field gives it, beside the core temperature."""
+
 EVENTS: dict[XidClass, str] = {kind: f"gpu_{kind}_xid_events_total" for kind in XidClass}
 XID_COUNTS = ("DCGM_EXP_XID_ERRORS_COUNT", "DCGM_EXP_XID_ERRORS_TOTAL")
 """Events by label `xid`: in a sliding window, whatever its type says, and since the start."""
@@ -118,9 +125,8 @@ def fields(name: str) -> tuple[Field, ...]:
 
 def spellings(channel: str) -> tuple[str, ...]:
     """Return the DCGM fields that feed a channel, ingredients included, in order of preference."""
-    made_of = {MARGIN: SLOWDOWN, SHUTDOWN_MARGIN: SHUTDOWN, TOTAL: RESERVED}
-    rows = [field for field in FIELDS if field.channel == channel]
-    rows += [field for field in FIELDS if field.channel == made_of.get(channel)]
+    sources = (channel, *MADE_OF.get(channel, ()))
+    rows = (field for source in sources for field in FIELDS if field.channel == source)
     return tuple(dict.fromkeys(name for field in rows for name in field.names))
 
 
@@ -153,17 +159,18 @@ def convert(field: Field, value: float) -> float | Unusable:
     return _bounded(field.channel, value * field.scale)
 
 
-def derived(values: Mapping[str, float]) -> dict[str, float]:
+def derived(values: Mapping[str, float], *, divided: bool = False) -> dict[str, float]:
     """Return the channels that can be made of one GPU's other values, ingredients included.
 
     The framebuffer is the sum of what is used, free and reserved, of which
-    dcgm-exporter lists all three more often than the total.
+    dcgm-exporter lists all three more often than the total; of a GPU that is
+    `divided` into instances these are of different instances, and make no sum.
     """
     made: dict[str, float] = {}
     for channel, constant in ((MARGIN, SLOWDOWN), (SHUTDOWN_MARGIN, SHUTDOWN)):
         if constant in values and TEMPERATURE in values:
             made[channel] = values[constant] - values[TEMPERATURE]
-    if {USED, FREE, RESERVED} <= values.keys():
+    if not divided and {USED, FREE, RESERVED} <= values.keys():
         made[TOTAL] = values[USED] + values[FREE] + values[RESERVED]
     return {name: value for name, value in made.items() if schema.BY_NAME[name].plausible(value)}
 

@@ -93,6 +93,12 @@ def test_the_framebuffer_is_the_sum_of_its_three_parts_or_unknown() -> None:
     assert fold(parts + line("DCGM_FI_DEV_FB_TOTAL", 81_559)).values[total] == 81_559 * 2**20
 
 
+def test_parts_of_different_instances_make_no_framebuffer() -> None:
+    names = ("DCGM_FI_DEV_FB_USED", "DCGM_FI_DEV_FB_FREE", "DCGM_FI_DEV_FB_RESERVED")
+    body = "".join(line(name, 9_000, GPU_I_ID=i) for name in names for i in "12")
+    assert Place("gpu_memory_total_bytes", "GPU-a") not in fold(body).values
+
+
 def test_the_worst_health_watch_speaks_for_the_gpu_whatever_type_it_has() -> None:
     body = "# TYPE DCGM_EXP_GPU_HEALTH_STATUS counter\n" + "".join(
         line("DCGM_EXP_GPU_HEALTH_STATUS", value, health_watch=watch)
