@@ -23,15 +23,16 @@ LOADED_WATTS = 100.0
 
 
 class Judge:
-    """Keeps only one thing between cycles: which sensors ever read something."""
+    """Keeps between cycles which sensors ever read something, and what was said of them."""
 
     def __init__(self) -> None:
         self._alive: set[tuple[str, str, str]] = set()
+        self._said: set[tuple[str, str, Reason]] = set()
         self._errors: Counter[Reason] = Counter()
 
     def take_errors(self) -> Counter[Reason]:
         """Return what was survived since the last call."""
-        errors, self._errors = self._errors, Counter()
+        errors, self._errors = +self._errors, Counter()
         return errors
 
     def unit(self, unit: Unit, found: Iterable[Item | Loop]) -> UnitReadings:
@@ -90,7 +91,9 @@ class Judge:
         kinds: list[Missing] = []
         for item in items:
             if item.trouble is not None:
-                self._errors[item.trouble] += 1
+                said = unit.suffix, item.part, item.trouble
+                self._errors[item.trouble] += said not in self._said
+                self._said.add(said)
             result = self._one(unit, channel, item)
             if isinstance(result, Missing):
                 kinds.append(result)

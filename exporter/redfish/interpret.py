@@ -25,10 +25,11 @@ COUNTED: dict[Missing, Reason] = {
 
 
 class Interpreter:
-    """Keeps only one thing between cycles: which fans, pumps and meters ever read something."""
+    """Keeps between cycles which fans, pumps and meters ever read something, and what was said."""
 
     def __init__(self) -> None:
         self._turned: set[str] = set()
+        self._said: set[tuple[str, Reason]] = set()
         self._errors: Counter[Reason] = Counter()
 
     def take_errors(self) -> Counter[Reason]:
@@ -103,7 +104,10 @@ class Interpreter:
             return Missing.ABSENT_SERIES
         if isinstance(sample, Missing):
             return sample
-        self._count(sample.trouble)
+        if sample.trouble is not None and (sample.key, sample.trouble) not in self._said:
+            # A status that is no word of the standard stays so: one count, not one a cycle.
+            self._said.add((sample.key, sample.trouble))
+            self._count(sample.trouble)
         if sample.value is None:
             return sample.missing or Missing.UNREADABLE
         if sample.value == 0 and channel in spell.ZERO_IS_NONE:

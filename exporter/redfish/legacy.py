@@ -117,6 +117,7 @@ def _member(
         health=status.health,
         channel=channel,
         rank=rank,
-        trouble=Reason.UNKNOWN_STATUS if status.strange else None,
+        # A supply has several readings and one status, which is counted with its health.
+        trouble=Reason.UNKNOWN_STATUS if status.strange and not channel else None,
         limits=limits,
     )

@@ -118,7 +118,10 @@ def status_of(member: dict[str, Any]) -> Status:
     state, health = text(raw, "State"), text(raw, "Health")
     known_state = state if state in spell.STATES else ""
     known_health = health if health in spell.HEALTHS else ""
-    strange = bool(state and not known_state) or bool(health and not known_health)
+    strange = any(
+        isinstance(word, str) and not known
+        for word, known in ((raw.get("State"), known_state), (raw.get("Health"), known_health))
+    )
     return Status(known_state, known_health, strange)
 
 
