@@ -14,6 +14,7 @@ import numpy as np
 from exporter.readings import Gpu
 from exporter.window import CHANNELS
 from model import schema
+from model.sources import dcgm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _BY_METRIC = {channel.metric: channel for channel in schema.ON_A_NODE}
 _COLUMN = {name: column for column, name in enumerate(CHANNELS)}
 _GPU_LEVEL = np.array([c.level is schema.Level.GPU for c in schema.ON_A_NODE])
+_REPORTS = np.array([c.name not in {dcgm.LATCHED, *dcgm.EVENTS.values()} for c in schema.ON_A_NODE])
+"""What only a GPU that is there can say: XIDs outlive it on the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +109,7 @@ def _moment(
     cube: Mapping[str, NDArray[np.float64]],
     node: NDArray[np.float64],
 ) -> Moment:
-    present = tuple(gpu for gpu in order if not np.isnan(cube[gpu.uuid][step]).all())
+    present = tuple(gpu for gpu in order if not np.isnan(cube[gpu.uuid][step, _REPORTS]).all())
     return Moment(wall, present, {gpu.uuid: cube[gpu.uuid][step] for gpu in present}, node[step])
 
 

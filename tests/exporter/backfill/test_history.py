@@ -67,6 +67,16 @@ def test_two_series_of_one_gpu_are_one_reading() -> None:
     np.testing.assert_array_equal(out[:, 0, T], [61, 63, 63])
 
 
+def test_a_gpu_of_which_only_its_errors_are_left_is_lost() -> None:
+    out = rows(
+        series(gpu(TEMPERATURE, "A"), (1_000.0, "61"), (1_060.0, "61")),
+        series(gpu("forewarn_gpu_xid_code", "B"), (1_000.0, "79"), (1_060.0, "79")),
+        series(gpu("forewarn_gpu_hardware_xid_events_total", "B"), (1_060.0, "1")),
+    )
+    np.testing.assert_array_equal(out[:2, 0, T], [61, 61])
+    assert np.isnan(out[:, 1]).all()
+
+
 def test_series_that_are_no_channel_of_a_gpu_are_left_out() -> None:
     out = rows(
         series({"__name__": "forewarn_gpu_anomaly_score", "uuid": "A"}, (1_000.0, "1")),
