@@ -22,7 +22,7 @@ from exporter.forecast import Forecaster
 from exporter.gate import Gate
 from exporter.grid import Grid
 from exporter.models import BUNDLED, ModelShelf
-from exporter.pages import OPEN_PATHS, Pages
+from exporter.pages import OPEN_PATHS, Pages, landing
 from exporter.publish import Page, Serving
 from exporter.settings import Settings
 from exporter.store import FILE_NAME
@@ -180,7 +180,7 @@ class Exporter:
         limit = max(LIVENESS_STEPS * step_seconds, LIVENESS_FLOOR_SECONDS)
         return Pages(
             self.registry,
-            self.grid.view,
+            lambda: landing(self.grid.view()),
             alive=lambda: self.grid.alive(limit),
             ready=lambda: self._started.is_set() and not self._stop.is_set(),
             gate=Gate(token=self.settings.listen.token, user=self.settings.listen.user),

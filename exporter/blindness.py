@@ -32,6 +32,7 @@ ADVICE = {
     Missing.AMBIGUOUS: "several sensors claim to be this one",
     Missing.SENSOR_ABSENT: "the source says that the sensor is not there",
     Missing.HOST_OFF: "the host is off",
+    Missing.FROZEN: "nothing of the BMC moves any more: reset it",
     Missing.STALE: "the last reading is too old",
     Missing.CONTRADICTED: "restart dcgm-exporter: its profiling shows 0 on a busy GPU",
     Missing.GPU_GONE: "the GPU left the page",

@@ -51,6 +51,7 @@ HEALTH: tuple[Metric, ...] = (
     Metric("forewarn_source_scrape_duration_seconds", G, SOURCE, "How long the last read took."),
     Metric("forewarn_source_errors_total", C, (*SOURCE, "reason"), "Failed reads, and readings that were refused, by reason."),
     Metric("forewarn_source_strategy_info", G, (*SOURCE, "strategy"), "How the source is being read."),
+    Metric("forewarn_reading_age_seconds", G, (*NODE, "channel"), "Age of a reading that takes turns with others; what is read each cycle has none."),
     Metric("forewarn_missing_readings", G, (*NODE, "kind"), "Channels of GPUs and node without a value, by kind of missing."),
     Metric("forewarn_gpus_expected", G, NODE, "GPUs that must report; absent while nobody knows."),
     Metric("forewarn_gpus_seen", G, NODE, "GPUs that report; absent while they cannot be counted."),
@@ -71,6 +72,19 @@ HEALTH: tuple[Metric, ...] = (
     Metric("forewarn_certificate_reload_success", G, NODE, "0 while a changed server certificate is refused; absent without TLS."),
     Metric("forewarn_build_info", G, ("version",), "The running version."),
 )
+FACILITY: tuple[Metric, ...] = (
+    Metric("forewarn_facility_equipment_info", G, (*EQUIPMENT, "kind"), "A piece of equipment and the rack that it serves."),
+    Metric("forewarn_facility_rack_info", G, ("rack", "node"), "A node and the rack that it stands in."),
+    Metric("forewarn_facility_missing_readings", G, (*EQUIPMENT, "kind"), "Channels that the equipment has and shows no value of, by kind of missing."),
+    Metric("forewarn_facility_source_up", G, EQUIPMENT, "1 while the equipment answers."),
+    Metric("forewarn_facility_source_last_success_timestamp_seconds", G, EQUIPMENT, "When the equipment last gave readings."),
+    Metric("forewarn_facility_source_read_duration_seconds", G, EQUIPMENT, "How long the last read took."),
+    Metric("forewarn_facility_source_requests", G, EQUIPMENT, "Requests that the last read took."),
+    Metric("forewarn_facility_source_oldest_reading_seconds", G, EQUIPMENT, "Age of the oldest reading that waits for its turn and still counts."),
+    Metric("forewarn_facility_source_errors_total", C, ("equipment", "reason"), "Failed reads, and readings that were refused, by reason."),
+    Metric("forewarn_facility_settings_reload_success", G, (), "0 while a changed settings file of the facility exporter is refused."),
+)
+"""What only the facility exporter publishes, beside its channels."""
 # fmt: on
 
 
@@ -83,5 +97,5 @@ def _of_channel(channel: schema.Channel) -> Metric:
 
 
 INPUTS: tuple[Metric, ...] = tuple(_of_channel(channel) for channel in schema.CHANNELS)
-METRICS: tuple[Metric, ...] = (*PREDICTIONS, *INPUTS, *HEALTH)
+METRICS: tuple[Metric, ...] = (*PREDICTIONS, *INPUTS, *HEALTH, *FACILITY)
 BY_NAME: dict[str, Metric] = {metric.name: metric for metric in METRICS}

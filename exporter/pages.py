@@ -27,21 +27,22 @@ STYLE = (
 class Pages:
     """The WSGI application: `/metrics`, `/healthz`, `/readyz` and `/`.
 
-    `alive` is the heartbeat of the grid.  Neither health nor readiness asks a
-    device: with dead hardware the page is needed most.  `gate` guards the rest.
+    `landing` makes the page for people, `alive` is the heartbeat.  Neither health
+    nor readiness asks a device: with dead hardware the page is needed most.  `gate`
+    guards the rest.
     """
 
     def __init__(
         self,
         registry: CollectorRegistry,
-        view: Callable[[], View],
+        landing: Callable[[], str],
         *,
         alive: Callable[[], bool],
         ready: Callable[[], bool],
         gate: Gate,
     ) -> None:
         self._registry = registry
-        self._view = view
+        self._landing = landing
         self._alive = alive
         self._ready = ready
         self._gate = gate
@@ -52,7 +53,7 @@ class Pages:
         if environ.get("REQUEST_METHOD") not in {"GET", "HEAD"}:
             return _text(start_response, "405 Method Not Allowed", "expected GET\n")
         if path == "/healthz":
-            return _verdict(start_response, self._alive(), "the grid's heart has stopped")
+            return _verdict(start_response, self._alive(), "the heart has stopped")
         if path == "/readyz":
             return _verdict(start_response, self._ready(), "starting")
         refusal = self._gate.refuse(environ)
@@ -61,7 +62,7 @@ class Pages:
         if path == "/metrics":
             return self._metrics(environ, start_response)
         if path == "/":
-            return _text(start_response, "200 OK", landing(self._view()), kind="text/html")
+            return _text(start_response, "200 OK", self._landing(), kind="text/html")
         return _text(start_response, "404 Not Found", "expected /metrics, /healthz or /readyz\n")
 
     def _metrics(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
@@ -130,10 +131,10 @@ def landing(view: View) -> str:
     return (
         f"<!doctype html><html lang=en><title>Forewarn: {escape(view.node)}</title>"
         f"<style>{STYLE}</style><h1>{escape(view.node)}</h1>"
-        f"{_table(facts)}<h2>Sources</h2>{_table(sources)}"
-        f"<h2>Missing GPUs</h2>{_table(gone)}"
-        f"<h2>Blind channels</h2>{_table(without)}"
-        f"<h2>Single readings missing</h2>{_table(missing)}"
+        f"{table(facts)}<h2>Sources</h2>{table(sources)}"
+        f"<h2>Missing GPUs</h2>{table(gone)}"
+        f"<h2>Blind channels</h2>{table(without)}"
+        f"<h2>Single readings missing</h2>{table(missing)}"
         "<p><a href=/metrics>metrics</a> <a href=/healthz>health</a></html>\n"
     )
 
@@ -158,6 +159,7 @@ def _count(view: View) -> str:
     return "unknown" if view.snapshot.seen is None else str(len(view.snapshot.seen))
 
 
-def _table(rows: Iterable[tuple[str, ...]]) -> str:
+def table(rows: Iterable[tuple[str, ...]]) -> str:
+    """Return rows of cells as HTML, escaped."""
     cells = ("".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in rows)
     return "<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>"

@@ -46,7 +46,7 @@ class Page(PrometheusCollector):
         """Yield the families that have at least one series now."""
         for name, rows in series(self._view(), self._version):
             if rows:
-                yield _family(catalog.BY_NAME[name], rows)
+                yield family(catalog.BY_NAME[name], rows)
 
 
 class Serving(PrometheusCollector):
@@ -59,7 +59,7 @@ class Serving(PrometheusCollector):
         """Yield the families that have at least one series now."""
         for name, rows in self._rows():
             if rows:
-                yield _family(catalog.BY_NAME[name], rows)
+                yield family(catalog.BY_NAME[name], rows)
 
 
 def series(view: View, version: str) -> Iterator[tuple[str, Rows]]:
@@ -72,12 +72,13 @@ def series(view: View, version: str) -> Iterator[tuple[str, Rows]]:
     yield "forewarn_build_info", [((version,), 1.0)]
 
 
-def _family(metric: catalog.Metric, rows: Rows) -> Metric:
+def family(metric: catalog.Metric, rows: Rows) -> Metric:
+    """Return the family of a catalogued metric with these rows."""
     kind: Any = CounterMetricFamily if metric.kind is catalog.Kind.COUNTER else GaugeMetricFamily
-    family: Metric = kind(metric.name, metric.help, labels=metric.labels)
+    built: Metric = kind(metric.name, metric.help, labels=metric.labels)
     for labels, value in rows:
-        family.add_metric(labels, value)  # type: ignore[attr-defined]
-    return family
+        built.add_metric(labels, value)  # type: ignore[attr-defined]
+    return built
 
 
 def _predictions(node: str, forecast: Forecast) -> Iterator[tuple[str, Rows]]:
@@ -145,6 +146,8 @@ def _inputs(view: View) -> Iterator[tuple[str, Rows]]:
         gpu = () if place.uuid is None else (index.get(place.uuid, ""), place.uuid)
         rows[schema.BY_NAME[place.channel].metric].append(((view.node, *gpu), value))
     yield from rows.items()
+    ages = sorted(view.snapshot.ages.items())
+    yield "forewarn_reading_age_seconds", [((view.node, p.channel), age) for p, age in ages]
     counts = view.snapshot.missing_by_kind()
     yield "forewarn_missing_readings", [((view.node, k), float(n)) for k, n in counts.items()]
 

@@ -19,6 +19,8 @@ class SourceName(StrEnum):
 
     DCGM = "dcgm"
     REDFISH = "redfish"
+    FACILITY = "facility"
+    """The facility exporter's page; in facility mode, the equipment itself."""
 
 
 class Missing(StrEnum):
@@ -43,6 +45,8 @@ class Missing(StrEnum):
     """The source names the sensor and says that it is not there."""
     HOST_OFF = "host_off"
     """The sensor talks while the host is off, so it says nothing of the node."""
+    FROZEN = "frozen"
+    """Nothing that used to jitter moves any more: a copy, not a reading."""
     STALE = "stale"
     """Too old to count as now: read long ago, or an old copy that the source repeats."""
     CONTRADICTED = "contradicted"
@@ -152,7 +156,8 @@ class SourceReadings:
 
     A place is in `values` or in `missing`, never in both; a place in neither
     was not asked for.  `errors` counts what was survived in this read.
-    `strategy` says how it was obtained, `requests` how many it took.
+    `strategy` says how it was obtained, `requests` how many it took; `ages` names
+    what was read before, in its turn, and how many seconds ago.
     """
 
     source: SourceName
@@ -165,6 +170,7 @@ class SourceReadings:
     strategy: str = ""
     requests: int = 1
     complete: bool = True
+    ages: Mapping[Place, float] = field(default_factory=dict)
 
 
 class SourceFailed(Exception):

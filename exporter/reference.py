@@ -57,6 +57,7 @@ def markdown() -> str:
     """Return the reference as one page."""
     parts = [INTRODUCTION, "## Predictions\n", _families(catalog.PREDICTIONS)]
     parts += ["## Health of the exporter and its sources\n", _families(catalog.HEALTH)]
+    parts += ["## Health of the facility exporter\n", _families(catalog.FACILITY)]
     parts += ["### Kinds of missing\n", _words(Missing), "### Reasons of errors\n", _words(Reason)]
     parts += ["## Channels\n", CHANNELS]
     for level, title in LEVELS.items():

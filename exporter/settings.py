@@ -73,6 +73,29 @@ class DcgmSettings(Section, frozen=True):
         _positive(self, "interval_seconds", "deadline_seconds")
 
 
+class RackSettings(Section, frozen=True):
+    """The facility exporter that reads what cools and feeds this node's rack."""
+
+    url: str = ""
+    rack: str = ""
+    """Empty: the rack that the facility exporter's page names for this node."""
+    token_file: str = ""
+    ca_file: str = ""
+    interval_seconds: float = 60.0
+    deadline_seconds: float = 8.0
+
+    def __post_init__(self) -> None:
+        """Check what the types cannot say."""
+        if self.url and not self.url.startswith(("http://", "https://")):
+            raise ValueError("expected url as http://<facility exporter>:9477/metrics")
+        _positive(self, "interval_seconds", "deadline_seconds")
+
+    @property
+    def token(self) -> SecretFile | None:
+        """The bearer token that the page asks for, if it does."""
+        return SecretFile(Path(self.token_file)) if self.token_file else None
+
+
 class Breaker(Section, frozen=True):
     """When a source is left alone for longer than its interval."""
 
@@ -143,6 +166,7 @@ class Settings(Section, frozen=True):
     listen: Listen = Listen()
     dcgm: DcgmSettings = DcgmSettings()
     bmc: BmcSettings = BmcSettings()
+    facility: RackSettings = RackSettings()
     breaker: Breaker = Breaker()
     window: WindowSettings = WindowSettings()
     backfill: BackfillSettings = BackfillSettings()

@@ -7,7 +7,7 @@ sees a reading that is too old.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from exporter import silence
@@ -41,6 +41,8 @@ class NodeSnapshot:
     workloads: tuple[Workload, ...]
     departures: tuple[Departure, ...]
     sources: Mapping[SourceName, SourceStatus]
+    ages: Mapping[Place, float] = field(default_factory=dict)
+    """Seconds since a reading that takes turns with others, and is held meanwhile, was read."""
 
     @property
     def gpu_missing(self) -> bool:
@@ -85,6 +87,7 @@ def take(
     values: dict[Place, float] = {}
     missing: dict[Place, Missing] = {}
     workloads: tuple[Workload, ...] = ()
+    ages: dict[Place, float] = {}
     for status in statuses:
         readings = status.readings
         if readings is None:
@@ -96,6 +99,8 @@ def take(
         values.update(readings.values)
         missing.update(readings.missing)
         workloads += readings.workloads
+        since = now - (status.read_at or now)
+        ages.update((place, age + since) for place, age in readings.ages.items())
     present = seen(statuses, now)
     values |= silence.watched(statuses, now, expected=expected_count, seen=present)
     silent = _unread_gpus(expected, present) | _unread_node(statuses, now)
@@ -109,6 +114,7 @@ def take(
         workloads=workloads,
         departures=_departures(statuses, expected, present),
         sources={status.name: status for status in statuses},
+        ages=ages,
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import requests
 
 from exporter.dcgm.scrape import DcgmSource
+from exporter.facility.rack import RackSource
 from exporter.redfish.reader import RedfishSource
 
 if TYPE_CHECKING:
@@ -46,4 +47,10 @@ def named(settings: Settings, clock: Clock) -> tuple[Named, ...]:
         bmc = settings.bmc
         redfish = RedfishSource(bmc, clock=clock, random=Random())  # noqa: S311 - spreads load
         found.append(Named(redfish, bmc.url, bmc.interval_seconds, bmc.deadline_seconds))
+    if settings.facility.url:
+        session = requests.Session()
+        session.trust_env = False  # the cluster's own service is never behind a proxy
+        rack = settings.facility
+        page = RackSource(rack, session, node=settings.node_name(), monotonic=clock.monotonic)
+        found.append(Named(page, rack.url, rack.interval_seconds, rack.deadline_seconds))
     return tuple(found)

@@ -15,7 +15,7 @@ from exporter.redfish.transport import Answer, ResourceFailed, Transport, decode
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from exporter.redfish.settings import BmcSettings
+    from exporter.redfish.settings import EndpointSettings
 
 SESSIONS = "/redfish/v1/SessionService/Sessions"
 OLD_SESSIONS = "/redfish/v1/Sessions"
@@ -59,7 +59,7 @@ class BmcSession:
     a BMC that says it is busy is left alone for as long as it asks, capped.
     """
 
-    def __init__(self, settings: BmcSettings, monotonic: Callable[[], float]) -> None:
+    def __init__(self, settings: EndpointSettings, monotonic: Callable[[], float]) -> None:
         self._settings = settings
         self._monotonic = monotonic
         self._transport = Transport(settings, monotonic)

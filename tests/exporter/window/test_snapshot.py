@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from exporter import snapshot
 from exporter.collectors import SourceStatus
-from exporter.readings import Missing, Place, SourceName
+from exporter.readings import Missing, Place, SourceName, SourceReadings
 from model import schema
 from tests.factories.sources import TEMPERATURE, A, B, dcgm, gpus, up
 
@@ -63,3 +63,9 @@ def test_every_kind_of_missing_is_counted_even_at_none() -> None:
     unasked = {schema.Origin.REDFISH, schema.Origin.FACILITY}
     nodes = schema.channels(schema.Level.NODE)
     assert counts[Missing.NO_SOURCE] == sum(row.origin in unasked for row in nodes)
+
+
+def test_a_reading_that_takes_turns_shows_how_old_it_is() -> None:
+    place = Place("node_fan_speed_rpm")
+    readings = SourceReadings(SourceName.REDFISH, values={place: 9000.0}, ages={place: 120.0})
+    assert take(up(readings, 970.0), now=1_000.0).ages == {place: 150.0}
