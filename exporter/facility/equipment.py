@@ -100,8 +100,8 @@ class EquipmentSource:
             while self._monotonic() < deadline:
                 next(self._steps)
         except StopIteration as end:
-            # A part that a listing leaves out for a while keeps its place, and is missing.
-            self._assets = tuple(dict.fromkeys((*self._assets, *end.value)))
+            self._assets = _joined(self._assets, end.value)
+            self._held = {a: known for a, known in self._held.items() if a in self._assets}
             self._schedule(now)
         except SourceFailed:
             self._steps = None
@@ -188,3 +188,20 @@ def _unread(found: Item | Loop) -> Item | Loop:
 def _silent(item: Item) -> Item:
     missing = item.missing or Missing.UNREADABLE
     return item._replace(value=None, missing=missing, trouble=None)
+
+
+def _joined(before: tuple[Asset, ...], found: tuple[Asset, ...]) -> tuple[Asset, ...]:
+    """Return what a walk found, and what it did not find again.
+
+    A part that a listing leaves out for a while keeps its place, and is missing;
+    an address is of one piece only, and a piece is named once: where one more
+    appears, all that was known before of unnamed ones is left behind.
+    """
+    units = {asset.unit.suffix: asset.unit for asset in found}
+    again = {asset.uri for asset in found}
+    kept = [
+        asset._replace(unit=units[asset.unit.suffix])
+        for asset in before
+        if asset.uri not in again and asset.unit.suffix in units
+    ]
+    return (*found, *kept)

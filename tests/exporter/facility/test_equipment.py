@@ -137,3 +137,39 @@ def test_supplies_at_rest_are_not_failed(plant) -> None:
     values = plant(tree).unit().values
     assert values["power_supplies_failed"] == 0
     assert values["power_supplies_standby"] == 3
+
+
+def test_a_second_piece_that_appears_renames_the_first_and_doubles_nothing(plant) -> None:
+    one = plant(small_cdu())
+    assert [unit.unit.suffix for unit in one.read().units] == [""]
+    second = f"{CDU[:-1]}2"
+    one.bmc.documents[second] = {**one.bmc.documents[CDU], "@odata.id": second, "Pumps": {}}
+    listing = one.bmc.documents[CDU.rpartition("/")[0]]
+    listing["Members"] = [link(CDU), link(second)]
+    one.hands.advance(4000)
+    one.read()
+    assert sorted(unit.unit.suffix for unit in one.read().units) == ["cdu-1", "cdu-2"]
+
+
+def test_a_part_that_leaves_its_listing_is_missing_and_comes_back(plant) -> None:
+    one = plant(small_cdu(), discovery_interval_seconds=120.0)
+    one.read()
+    listing = one.bmc.documents[f"{CDU}/SecondaryCoolantConnectors"]
+    members, listing["Members"] = listing["Members"], []
+    document = one.bmc.documents.pop(SECONDARY)
+    for _ in range(4):
+        unit = one.unit()
+    assert unit.missing["coolant_flow_liters_per_minute"] == "unreadable"
+    listing["Members"], one.bmc.documents[SECONDARY] = members, document
+    assert one.unit().values["coolant_flow_liters_per_minute"] == 120
+
+
+def test_a_coolant_that_is_not_said_once_does_not_make_two_pieces_of_one(plant) -> None:
+    one = plant(small_cdu(), discovery_interval_seconds=120.0)
+    one.read()
+    coolant = one.bmc.documents[CDU].pop("Coolant")
+    for _ in range(4):
+        assert len(one.read().units) == 1
+    one.bmc.documents[CDU]["Coolant"] = coolant
+    for _ in range(4):
+        assert len(one.read().units) == 1
