@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     from daemon.clocks import Clock
     from remediation.kube.connection import Connection
-    from remediation.policy.snapshot import Node, Pod
+    from remediation.policy.snapshot import Node
     from remediation.policy.steps import EvictWave, NodeWrite
-    from remediation.ports import EvictionOutcome
+    from remediation.ports import EvictionOutcome, Pods
 
 
 class KubeCluster:
@@ -32,14 +32,17 @@ class KubeCluster:
         self._selector = selector
         self._gpu_resources = gpu_resources
         self._clock = clock
+        self._pool: frozenset[str] = frozenset()
 
     def nodes(self) -> Mapping[str, Node]:
         """Return the pool by name."""
-        return observe.list_pool(self._connection, self._selector)
+        nodes = observe.list_pool(self._connection, self._selector)
+        self._pool = frozenset(nodes)
+        return nodes
 
-    def pods(self, node: str) -> tuple[Pod, ...]:
-        """Return the pods on one node."""
-        return observe.list_pods(self._connection, node, self._gpu_resources)
+    def pods(self) -> Pods:
+        """Return the pods of the pool that was last read."""
+        return observe.list_pods(self._connection, self._pool, self._gpu_resources)
 
     def write_node(self, write: NodeWrite) -> None:
         """Do one PATCH."""

@@ -18,6 +18,7 @@ from remediation.policy.snapshot import (
     Taint,
     decode_mark,
 )
+from remediation.ports import Pods
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,16 +37,20 @@ def list_pool(connection: Connection, selector: str) -> Mapping[str, Node]:
         return {item.metadata.name: _node(item) for item in answer.items}
 
 
-def list_pods(connection: Connection, node: str, gpu_resources: tuple[str, ...]) -> tuple[Pod, ...]:
-    """Return the pods bound to `node`; raises `CallFailed`.
+def list_pods(connection: Connection, pool: frozenset[str], gpu_resources: tuple[str, ...]) -> Pods:
+    """Return the pods of the nodes of `pool` and those that wait for one; raises `CallFailed`.
 
     A pod uses GPUs when it asks for a resource whose name starts with one of `gpu_resources`.
     """
-    with calling(f"list pods of {node}"):
-        answer = connection.core.list_pod_for_all_namespaces(
-            field_selector=f"spec.nodeName={node}", **connection.limits
-        )
-        return tuple(_pod(item, gpu_resources) for item in answer.items)
+    with calling("list pods"):
+        answer = connection.core.list_pod_for_all_namespaces(**connection.limits)
+        pods = [_pod(item, gpu_resources) for item in answer.items]
+    on: dict[str, list[Pod]] = {name: [] for name in pool}
+    for pod in pods:
+        if pod.node in on:
+            on[pod.node].append(pod)
+    pending = tuple(pod for pod in pods if pod.gpus and not pod.node and not pod.finished)
+    return Pods({name: tuple(found) for name, found in on.items()}, pending)
 
 
 def _node(item: Any) -> Node:
@@ -66,6 +71,7 @@ def _node(item: Any) -> Node:
         mark_fault=fault,
         held=HOLD_ANNOTATION in annotations,
         boot_id=(status.node_info.boot_id or "") if status.node_info else "",
+        labels=item.metadata.labels or {},
     )
 
 
@@ -108,9 +114,17 @@ def _pod(item: Any, gpu_resources: tuple[str, ...]) -> Pod:
         namespace=item.metadata.namespace,
         name=item.metadata.name,
         uid=item.metadata.uid,
+        node=item.spec.node_name or "",
         gpus=_uses_gpus(item.spec, gpu_resources),
         finished=item.status.phase in _FINISHED,
+        ready=any(c.type == "Ready" and c.status == "True" for c in item.status.conditions or ()),
+        gated=bool(item.spec.scheduling_gates),
+        created_at=_seconds(item.metadata.creation_timestamp),
         owner=controller.kind if controller is not None else None,
+        owner_name=controller.name if controller is not None else "",
+        owner_uid=controller.uid if controller is not None else "",
+        labels=item.metadata.labels or {},
+        notes=annotations,
         mirror=_MIRROR in annotations,
         empty_dir=any(volume.empty_dir is not None for volume in item.spec.volumes or ()),
         wish=annotations.get(MIGRATE_ANNOTATION, ""),
