@@ -11,12 +11,12 @@ import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from remediation.moves import Moves, refused
 from remediation.policy.evidence import Evidence
 from remediation.policy.plan import plan, pods_wanted, summary
-from remediation.policy.refusal import Reason, Refusal
 from remediation.policy.snapshot import Snapshot
-from remediation.policy.steps import EpisodeState, EvictWave
-from remediation.ports import CallFailed, Conflict, EvictionOutcome, FailureReason, Pods
+from remediation.policy.steps import EvictWave
+from remediation.ports import CallFailed, Conflict, FailureReason, Pods
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from daemon.clocks import Clock
     from remediation.policy.ledger import Ledger
     from remediation.policy.limits import Policy
+    from remediation.policy.refusal import Refusal
     from remediation.policy.snapshot import Node
     from remediation.policy.steps import Finding, NodeWrite, Plan, Step
     from remediation.ports import Cluster, EvidenceSource, Leadership, LedgerStore
@@ -65,6 +66,7 @@ class Loop:
         self._pace = pace
         self._clock = clock
         self._report = report
+        self._moves = Moves(cluster, report, clock)
         self._wake = threading.Event()
         self._polled_monotonic: float | None = None
 
@@ -105,7 +107,7 @@ class Loop:
         stored = self._ledger.read()
         nodes = self._cluster.nodes()
         evidence = self._read_evidence(nodes, stored.ledger)
-        pods = self._cluster.pods() if pods_wanted(nodes, stored.ledger) else Pods({})
+        pods = self._cluster.pods() if pods_wanted(nodes, stored.ledger, evidence) else Pods({})
         snapshot = Snapshot(
             now=self._clock.wall(),
             epoch=epoch,
@@ -115,13 +117,15 @@ class Loop:
             ledger=stored.ledger,
             evidence=evidence,
             policy=policy,
+            trials=self._moves.trials,
         )
         if not epoch:
             decided = plan(snapshot)
             self._finish(snapshot, decided, decided.findings)
             return False
         decided = self._record(snapshot, stored.version)
-        progressed, findings = self._act(decided, epoch)
+        self._moves.forget_others(frozenset(decided.ledger.waves))
+        progressed, findings = self._act(decided, snapshot)
         self._finish(snapshot, decided, findings)
         return progressed
 
@@ -175,15 +179,15 @@ class Loop:
         if self._leadership.epoch() != epoch:
             raise CallFailed("the lease is no longer ours", FailureReason.CONFLICT)
 
-    def _act(self, decided: Plan, epoch: int) -> tuple[bool, tuple[Finding, ...]]:
+    def _act(self, decided: Plan, snapshot: Snapshot) -> tuple[bool, tuple[Finding, ...]]:
         progressed = False
+        epoch = snapshot.epoch
         findings = {finding.node: finding for finding in decided.findings}
         for step in decided.steps:
-            finding = findings[step.node.name]
             try:
                 with self._leadership.acting():
                     self._must_lead(epoch)
-                    finding, done = self._take(step, finding, epoch)
+                    refusal = self._take(step, snapshot)
             except Conflict:
                 # Somebody wrote the node in between: look again at once, decide again.
                 progressed = True
@@ -193,29 +197,26 @@ class Loop:
                 if failure.may_have_happened:
                     break
                 continue
-            findings[step.node.name] = finding
-            progressed = progressed or done
+            if refusal is None:
+                progressed = True
+            elif isinstance(step, EvictWave):
+                names = [node.name for node in step.nodes if node.name in findings]
+                findings |= {name: refused(findings[name], step, refusal) for name in names}
         return progressed, tuple(findings.values())
 
-    def _take(self, step: Step, finding: Finding, epoch: int) -> tuple[Finding, bool]:
+    def _take(self, step: Step, snapshot: Snapshot) -> Refusal | None:
         if isinstance(step, EvictWave):
-            return self._evict(step, finding, epoch)
-        self._cluster.write_node(step)
-        self._done(step)
-        return finding, True
-
-    def _evict(self, wave: EvictWave, finding: Finding, epoch: int) -> tuple[Finding, bool]:
-        outcomes = self._cluster.evict(wave, may_go_on=lambda: self._leadership.epoch() == epoch)
-        self._report.evicted(outcomes.values())
-        refusal = _refusal(wave, outcomes)
-        if refusal is not None:
-            sentence = f"{wave.node.name} waits: {refusal.words}"
-            blocked = replace(
-                finding, state=EpisodeState.BLOCKED, refusal=refusal, sentence=sentence
+            refusal = self._moves.evict(
+                step,
+                snapshot.policy.migrate,
+                may_go_on=lambda: self._leadership.epoch() == snapshot.epoch,
             )
-            return blocked, False
-        self._done(wave)
-        return finding, True
+        else:
+            self._cluster.write_node(step)
+            refusal = None
+        if refusal is None:
+            self._done(step)
+        return refusal
 
     def _done(self, step: NodeWrite | EvictWave) -> None:
         self._report.step_done(step)
@@ -224,17 +225,3 @@ class Loop:
         except CallFailed as failure:
             # The Event is for people; the mark on the node already says it.
             self._report.call_failed(failure)
-
-
-def _refusal(wave: EvictWave, outcomes: Mapping[str, EvictionOutcome]) -> Refusal | None:
-    names = {pod.uid: str(pod) for pod in wave.pods}
-    harmless = {EvictionOutcome.ACCEPTED, EvictionOutcome.GONE, EvictionOutcome.REPLACED}
-    refused = [(uid, o) for uid, o in outcomes.items() if o not in harmless]
-    worst = sorted(refused, key=lambda one: one[1] is EvictionOutcome.DEFERRED)
-    if not worst:
-        return None
-    uid, outcome = worst[0]
-    if outcome is EvictionOutcome.BUDGET:
-        words = f"a disruption budget protects {names[uid]}"
-        return Refusal(Reason.DISRUPTION_BUDGET, words)
-    return Refusal(Reason.EVICTION_REFUSED, f"the eviction of {names[uid]} was {outcome}")

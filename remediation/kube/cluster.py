@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from remediation.kube.connection import Connection
     from remediation.policy.snapshot import Node
     from remediation.policy.steps import EvictWave, NodeWrite
-    from remediation.ports import EvictionOutcome, Pods
+    from remediation.ports import EvictionAnswer, Pods
 
 
 class KubeCluster:
@@ -50,12 +50,13 @@ class KubeCluster:
 
     def evict(
         self, wave: EvictWave, *, may_go_on: Callable[[], bool]
-    ) -> Mapping[str, EvictionOutcome]:
+    ) -> Mapping[str, EvictionAnswer]:
         """Evict a wave."""
         return evict_wave(self._connection, wave.pods, may_go_on=may_go_on)
 
     def tell(self, write: NodeWrite | EvictWave) -> None:
-        """Leave an Event on the node."""
-        events.leave(
-            self._connection, write.node, write.decision, write.sentence, now=self._clock.wall()
-        )
+        """Leave an Event on every node that the step concerns."""
+        for node in write.nodes:
+            events.leave(
+                self._connection, node, write.decision, write.sentence, now=self._clock.wall()
+            )
