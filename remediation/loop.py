@@ -8,6 +8,7 @@ nothing.
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -36,10 +37,23 @@ _STREAK = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """How often to look when nothing happens, and how often to ask Alertmanager unprompted."""
+    """How often to look when nothing happens, and how often to ask Alertmanager unprompted.
+
+    `lanes` steps are taken side by side: a burst waits for the server as a
+    whole, not for one answer after the other.
+    """
 
     tick_seconds: float
     poll_seconds: float
+    lanes: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What became of one step, and whether looking again at once is worth it."""
+
+    finding: Finding
+    progressed: bool
 
 
 class Loop:
@@ -65,6 +79,7 @@ class Loop:
         self._pace = pace
         self._clock = clock
         self._report = report
+        self._lanes = ThreadPoolExecutor(pace.lanes, thread_name_prefix="lane")
         self._wake = threading.Event()
         self._polled_monotonic: float | None = None
 
@@ -102,7 +117,7 @@ class Loop:
     def _tick(self) -> bool:
         epoch = self._leadership.epoch()
         policy = self._policy()
-        stored = self._ledger.read()
+        stored = self._ledger.last() or self._ledger.read()
         nodes = self._cluster.nodes()
         evidence = self._read_evidence(nodes, stored.ledger)
         snapshot = Snapshot(
@@ -154,60 +169,82 @@ class Loop:
         return {name: self._cluster.pods(name) for name in pods_wanted(nodes, policy)}
 
     def _record(self, snapshot: Snapshot, version: str) -> Plan:
-        """Plan and write the ledger; whoever was faster makes us plan again on what they wrote."""
+        """Plan and write the ledger; whoever was faster makes us plan again on what they wrote.
+
+        Steps that need nothing written wait for a fresh look: a pause must not be overlooked.
+        """
+        fresh = False
         for _ in range(_RECORD_ATTEMPTS):
             if snapshot.ledger.epoch > snapshot.epoch:
                 raise Conflict("a later leader wrote the ledger")
             decided = plan(snapshot)
-            if decided.ledger == snapshot.ledger and version:
+            unchanged = decided.ledger == snapshot.ledger and bool(version)
+            if unchanged and (fresh or not decided.steps):
                 return decided
-            try:
-                with self._leadership.acting():
-                    self._must_lead(snapshot.epoch)
-                    self._ledger.write(decided.ledger, version)
-            except CallFailed as failure:
-                if not isinstance(failure, Conflict) and not failure.may_have_happened:
-                    raise
-            else:
+            if not unchanged and self._write(decided.ledger, version, snapshot.epoch):
                 return decided
             stored = self._ledger.read()
+            fresh = True
+            if unchanged and stored.version == version:
+                return decided
             snapshot, version = replace(snapshot, ledger=stored.ledger), stored.version
         raise Conflict("the ledger kept changing")
+
+    def _write(self, ledger: Ledger, version: str, epoch: int) -> bool:
+        """Swap the ledger; return whether that is known to have happened."""
+        try:
+            with self._leadership.acting():
+                self._must_lead(epoch)
+                self._ledger.write(ledger, version)
+        except CallFailed as failure:
+            if not isinstance(failure, Conflict) and not failure.may_have_happened:
+                raise
+            return False
+        return True
 
     def _must_lead(self, epoch: int) -> None:
         if self._leadership.epoch() != epoch:
             raise CallFailed("the lease is no longer ours", FailureReason.CONFLICT)
 
     def _act(self, decided: Plan, epoch: int) -> tuple[bool, tuple[Finding, ...]]:
-        progressed = False
         findings = {finding.node: finding for finding in decided.findings}
-        for step in decided.steps:
-            finding = findings[step.node.name]
-            try:
-                with self._leadership.acting():
-                    self._must_lead(epoch)
-                    finding, done = self._take(step, finding, epoch)
-            except Conflict:
-                # Somebody wrote the node in between: look again at once, decide again.
-                progressed = True
-                continue
-            except CallFailed as failure:
-                self._report.call_failed(failure)
-                if failure.may_have_happened:
-                    break
-                continue
-            findings[step.node.name] = finding
-            progressed = progressed or done
-        return progressed, tuple(findings.values())
+        halted = threading.Event()
 
-    def _take(self, step: Step, finding: Finding, epoch: int) -> tuple[Finding, bool]:
+        def attempt(step: Step) -> _Done:
+            return self._attempt(step, findings[step.node.name], epoch, halted)
+
+        # Every grant is recorded: the order of the steps means nothing any more.
+        lone = len(decided.steps) <= 1
+        done = list(
+            map(attempt, decided.steps) if lone else self._lanes.map(attempt, decided.steps)
+        )
+        findings.update({one.finding.node: one.finding for one in done})
+        return any(one.progressed for one in done), tuple(findings.values())
+
+    def _attempt(self, step: Step, finding: Finding, epoch: int, halted: threading.Event) -> _Done:
+        if halted.is_set():
+            return _Done(finding, progressed=False)
+        try:
+            with self._leadership.acting():
+                self._must_lead(epoch)
+                return self._take(step, finding, epoch)
+        except Conflict:
+            # Somebody wrote the node in between: look again at once, decide again.
+            return _Done(finding, progressed=True)
+        except CallFailed as failure:
+            self._report.call_failed(failure)
+            if failure.may_have_happened:
+                halted.set()
+            return _Done(finding, progressed=False)
+
+    def _take(self, step: Step, finding: Finding, epoch: int) -> _Done:
         if isinstance(step, EvictWave):
             return self._evict(step, finding, epoch)
         self._cluster.write_node(step)
         self._done(step)
-        return finding, True
+        return _Done(finding, progressed=True)
 
-    def _evict(self, wave: EvictWave, finding: Finding, epoch: int) -> tuple[Finding, bool]:
+    def _evict(self, wave: EvictWave, finding: Finding, epoch: int) -> _Done:
         outcomes = self._cluster.evict(wave, may_go_on=lambda: self._leadership.epoch() == epoch)
         self._report.evicted(outcomes.values())
         refusal = _refusal(wave, outcomes)
@@ -216,9 +253,9 @@ class Loop:
             blocked = replace(
                 finding, state=EpisodeState.BLOCKED, refusal=refusal, sentence=sentence
             )
-            return blocked, False
+            return _Done(blocked, progressed=False)
         self._done(wave)
-        return finding, True
+        return _Done(finding, progressed=True)
 
     def _done(self, step: NodeWrite | EvictWave) -> None:
         self._report.step_done(step)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from remediation.kube import events, nodes, observe
 from remediation.kube.eviction import evict_wave
+from remediation.kube.mirror import Mirror
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,7 +20,11 @@ if TYPE_CHECKING:
 
 
 class KubeCluster:
-    """The pool that `selector` matches; see `remediation.ports.Cluster`."""
+    """The pool that `selector` matches; see `remediation.ports.Cluster`.
+
+    `stream_seconds` bounds how long a dead watch can pass for a quiet one;
+    `stirred` is called when somebody else changed a node that carries our mark.
+    """
 
     def __init__(
         self,
@@ -26,16 +32,29 @@ class KubeCluster:
         *,
         selector: str,
         gpu_resources: tuple[str, ...],
+        stream_seconds: int,
         clock: Clock,
+        stirred: Callable[[], None],
     ) -> None:
         self._connection = connection
-        self._selector = selector
         self._gpu_resources = gpu_resources
         self._clock = clock
+        self._stirred = stirred
+        self._pool = Mirror(
+            observe.pool_feed(connection, selector),
+            stream_seconds=stream_seconds,
+            call_seconds=connection.timeout_seconds,
+            clock=clock,
+            changed=self._node_changed,
+        )
+
+    def close(self) -> None:
+        """Stop watching."""
+        self._pool.close()
 
     def nodes(self) -> Mapping[str, Node]:
         """Return the pool by name."""
-        return observe.list_pool(self._connection, self._selector)
+        return self._pool.values()
 
     def pods(self, node: str) -> tuple[Pod, ...]:
         """Return the pods on one node."""
@@ -43,7 +62,7 @@ class KubeCluster:
 
     def write_node(self, write: NodeWrite) -> None:
         """Do one PATCH."""
-        nodes.patch(self._connection, write)
+        self._pool.note(nodes.patch(self._connection, write))
 
     def evict(
         self, wave: EvictWave, *, may_go_on: Callable[[], bool]
@@ -56,3 +75,15 @@ class KubeCluster:
         events.leave(
             self._connection, write.node, write.decision, write.sentence, now=self._clock.wall()
         )
+
+    def _node_changed(self, before: Node | None, after: Node | None) -> None:
+        marked = any(node is not None and node.mark is not None for node in (before, after))
+        if marked and not _alike(before, after):
+            self._stirred()
+
+
+def _alike(before: Node | None, after: Node | None) -> bool:
+    """Whether only the version differs, as after a heartbeat."""
+    if before is None or after is None:
+        return before is after
+    return replace(before, resource_version=after.resource_version) == after
