@@ -17,7 +17,7 @@ from remediation.policy.plan import plan, pods_wanted, summary
 from remediation.policy.refusal import Reason, Refusal
 from remediation.policy.snapshot import Snapshot
 from remediation.policy.steps import EpisodeState, EvictWave
-from remediation.ports import CallFailed, Conflict, EvictionOutcome, FailureReason
+from remediation.ports import CallFailed, Conflict, EvictionOutcome, FailureReason, Pods
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from daemon.clocks import Clock
     from remediation.policy.ledger import Ledger
     from remediation.policy.limits import Policy
-    from remediation.policy.snapshot import Node, Pod
+    from remediation.policy.snapshot import Node
     from remediation.policy.steps import Finding, NodeWrite, Plan, Step
     from remediation.ports import Cluster, EvidenceSource, Leadership, LedgerStore
     from remediation.report import Report
@@ -120,11 +120,13 @@ class Loop:
         stored = self._ledger.last() or self._ledger.read()
         nodes = self._cluster.nodes()
         evidence = self._read_evidence(nodes, stored.ledger)
+        pods = self._cluster.pods() if pods_wanted(nodes, stored.ledger) else Pods({})
         snapshot = Snapshot(
             now=self._clock.wall(),
             epoch=epoch,
             nodes=nodes,
-            pods=self._read_pods(nodes, policy),
+            pods=pods.on,
+            pending=pods.pending,
             ledger=stored.ledger,
             evidence=evidence,
             policy=policy,
@@ -162,11 +164,6 @@ class Loop:
     def _poll_is_due(self) -> bool:
         last = self._polled_monotonic
         return last is None or self._clock.monotonic() - last >= self._pace.poll_seconds
-
-    def _read_pods(
-        self, nodes: Mapping[str, Node], policy: Policy
-    ) -> Mapping[str, tuple[Pod, ...]]:
-        return {name: self._cluster.pods(name) for name in pods_wanted(nodes, policy)}
 
     def _record(self, snapshot: Snapshot, version: str) -> Plan:
         """Plan and write the ledger; whoever was faster makes us plan again on what they wrote.

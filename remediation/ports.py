@@ -90,6 +90,17 @@ class LedgerStore(Protocol):
         """Replace the ledger of `version`; raises `Conflict` when it is no longer that one."""
 
 
+@dataclass(frozen=True, slots=True)
+class Pods:
+    """The pods of one moment: by node of the pool, each of which has a key, and those pending.
+
+    Pending are pods that ask for GPUs and are bound to no node.
+    """
+
+    on: Mapping[str, tuple[Pod, ...]]
+    pending: tuple[Pod, ...] = ()
+
+
 class Cluster(Protocol):
     """The nodes of the pool and what may be done to them."""
 
@@ -99,8 +110,8 @@ class Cluster(Protocol):
         It may be a moment old: a write is bound to the version that was read.
         """
 
-    def pods(self, node: str) -> tuple[Pod, ...]:
-        """Return the pods on one node; raises `CallFailed`."""
+    def pods(self) -> Pods:
+        """Return the pods of the pool that was last read; raises `CallFailed`."""
 
     def write_node(self, write: NodeWrite) -> None:
         """Do one PATCH; raises `Conflict` when the node changed since, `CallFailed` otherwise."""

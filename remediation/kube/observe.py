@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from remediation.kube import wire
-from remediation.kube.errors import calling
 from remediation.kube.mirror import PAGE_ITEMS, Feed, Held
 from remediation.policy.snapshot import (
     EPISODE_ANNOTATION,
@@ -31,9 +30,10 @@ if TYPE_CHECKING:
 
 _MIRROR = "kubernetes.io/config.mirror"
 _FINISHED = frozenset({"Succeeded", "Failed"})
+# What a pod is asked for in its annotations is short; others keep whole manifests there.
+_NOTE_CHARACTERS = 1024
 _NODES = msgspec.json.Decoder(wire.Node)
 _PODS = msgspec.json.Decoder(wire.Pod)
-_PAGES = msgspec.json.Decoder(wire.Page)
 
 
 def pool_feed(connection: Connection, selector: str) -> Feed[str, Node]:
@@ -53,17 +53,30 @@ def pool_feed(connection: Connection, selector: str) -> Feed[str, Node]:
     return Feed(what="nodes", page=page, watch=watch, read=read_node)
 
 
-def list_pods(connection: Connection, node: str, gpu_resources: tuple[str, ...]) -> tuple[Pod, ...]:
-    """Return the pods bound to `node`; raises `CallFailed`.
+def pod_feed(connection: Connection, gpu_resources: tuple[str, ...]) -> Feed[str, Pod]:
+    """Return how to follow the pods that have not finished, by uid.
 
     A pod uses GPUs when it asks for a resource whose name starts with one of `gpu_resources`.
     """
-    with calling(f"list pods of {node}"):
-        answer = connection.core.list_pod_for_all_namespaces(
-            field_selector=f"spec.nodeName={node}", **connection.raw
+    chosen = ",".join(f"status.phase!={phase}" for phase in sorted(_FINISHED))
+
+    def page(more: str) -> Any:
+        place = {"_continue": more} if more else {}
+        return connection.core.list_pod_for_all_namespaces(
+            field_selector=chosen, limit=PAGE_ITEMS, **place, **connection.raw
         )
-        items = _PAGES.decode(answer.data).items or ()
-        return tuple(read_pod(item, gpu_resources) for item in items)
+
+    def watch(version: str, seconds: int) -> Any:
+        return connection.core.list_pod_for_all_namespaces(
+            watch=True, field_selector=chosen, **connection.stream(version, seconds)
+        )
+
+    return Feed(
+        what="pods",
+        page=page,
+        watch=watch,
+        read=lambda document: read_pod(document, gpu_resources),
+    )
 
 
 def read_node(document: bytes | msgspec.Raw) -> tuple[str, Held[Node]]:
@@ -89,28 +102,41 @@ def read_node(document: bytes | msgspec.Raw) -> tuple[str, Held[Node]]:
         mark_fault=fault,
         held=HOLD_ANNOTATION in annotations,
         boot_id=status.node_info.boot_id if status.node_info is not None else "",
+        labels=metadata.labels or {},
     )
     return node.name, Held(node, node.resource_version)
 
 
-def read_pod(document: bytes | msgspec.Raw, gpu_resources: tuple[str, ...]) -> Pod:
-    """Read one pod."""
+def read_pod(
+    document: bytes | msgspec.Raw, gpu_resources: tuple[str, ...]
+) -> tuple[str, Held[Pod]]:
+    """Read one pod and its version."""
     item = _PODS.decode(document)
-    metadata = item.metadata
+    metadata, status = item.metadata, item.status
     annotations = metadata.annotations or {}
     owners = metadata.owner_references or ()
-    return Pod(
+    owner = next((owner for owner in owners if owner.controller), None)
+    pod = Pod(
         namespace=metadata.namespace,
         name=metadata.name,
         uid=metadata.uid,
+        node=item.spec.node_name,
         gpus=_uses_gpus(item.spec, gpu_resources),
-        finished=item.status.phase in _FINISHED,
-        owner=next((owner.kind for owner in owners if owner.controller), None),
+        finished=status.phase in _FINISHED,
+        ready=any(c.type == "Ready" and c.status == "True" for c in status.conditions or ()),
+        gated=bool(item.spec.scheduling_gates),
+        created_at=_seconds(metadata.creation_timestamp),
+        owner=owner.kind if owner is not None else None,
+        owner_name=owner.name if owner is not None else "",
+        owner_uid=owner.uid if owner is not None else "",
+        labels=metadata.labels or {},
+        notes={name: text for name, text in annotations.items() if len(text) <= _NOTE_CHARACTERS},
         mirror=_MIRROR in annotations,
         empty_dir=any(volume.empty_dir is not None for volume in item.spec.volumes or ()),
         wish=annotations.get(MIGRATE_ANNOTATION, ""),
         ends_at=_seconds(metadata.deletion_timestamp),
     )
+    return pod.uid, Held(pod, metadata.resource_version)
 
 
 def _mark(text: str | None) -> tuple[Mark | None, str | None]:

@@ -60,6 +60,7 @@ class Metadata(_Part, frozen=True, kw_only=True):
     annotations: dict[str, str] | None = None
     owner_references: list[Owner] | None = None
     managed_fields: list[ManagedFields] | None = None
+    creation_timestamp: datetime | None = None
     deletion_timestamp: datetime | None = None
 
 
@@ -80,7 +81,7 @@ class NodeSpec(_Part, frozen=True, kw_only=True):
 
 
 class Condition(_Part, frozen=True, kw_only=True):
-    """One condition of a node."""
+    """One condition of a node or a pod."""
 
     type: str
     status: str
@@ -135,12 +136,14 @@ class PodSpec(_Part, frozen=True, kw_only=True):
     init_containers: list[Container] | None = None
     volumes: list[Volume] | None = None
     resource_claims: list[msgspec.Raw] | None = None
+    scheduling_gates: list[msgspec.Raw] | None = None
 
 
 class PodStatus(_Part, frozen=True, kw_only=True):
     """How a pod is."""
 
     phase: str = ""
+    conditions: list[Condition] | None = None
 
 
 class Pod(_Part, frozen=True, kw_only=True):

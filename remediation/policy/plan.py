@@ -11,11 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from remediation.policy import episodes
-from remediation.policy.limits import Mode
 from remediation.policy.recovery import come_back, stand_down
 from remediation.policy.refusal import Reason, Refusal
 from remediation.policy.risk import advance, begin
-from remediation.policy.snapshot import MarkState
 from remediation.policy.steps import Decision, EpisodeState, Plan
 from remediation.policy.turn import Turn, wait
 
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remediation.policy.episodes import Episode
-    from remediation.policy.limits import Policy
+    from remediation.policy.ledger import Ledger
     from remediation.policy.snapshot import Node, Snapshot
     from remediation.policy.steps import Finding
 
@@ -46,15 +44,9 @@ def plan(snapshot: Snapshot) -> Plan:
     )
 
 
-def pods_wanted(nodes: Mapping[str, Node], policy: Policy) -> tuple[str, ...]:
-    """Return the nodes whose pods the plan must know: those being emptied."""
-    if policy.mode is not Mode.MIGRATE:
-        return ()
-    return tuple(
-        name
-        for name, node in sorted(nodes.items())
-        if node.mark is not None and node.mark.cordoned and node.mark.state is MarkState.EXCLUDED
-    )
+def pods_wanted(nodes: Mapping[str, Node], ledger: Ledger) -> bool:
+    """Return whether the plan must know the pods: somebody is suspect or marked."""
+    return bool(ledger.suspects) or any(node.mark is not None for node in nodes.values())
 
 
 def summary(findings: tuple[Finding, ...]) -> str:

@@ -5,7 +5,7 @@ Everything is immutable and read from the cluster; nothing here remembers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -109,6 +109,7 @@ class Node:
     """One node of the pool.  `ready_since` is None when the server did not say.
 
     `cordoned_by` is who last wrote `spec.unschedulable`, where the server tells.
+    `allocatable` is keyed by resource, in base units (cores, bytes, devices).
     """
 
     name: str
@@ -123,6 +124,8 @@ class Node:
     mark_fault: str | None = None
     held: bool = False
     boot_id: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    allocatable: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def cordon_is_ours(self) -> bool:
@@ -134,7 +137,8 @@ class Node:
     def unavailable(self) -> bool:
         """Whether new work cannot land here, whoever made it so."""
         forbidden = any(t.effect != Effect.PREFER and t.key == RISK_TAINT for t in self.taints)
-        return self.unschedulable or not self.ready or forbidden
+        drained = self.other_drainer is not None
+        return self.unschedulable or not self.ready or forbidden or drained
 
     @property
     def other_drainer(self) -> str | None:
@@ -144,14 +148,27 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pod:
-    """One pod on a node, as far as moving it needs.  `ends_at` is set while it terminates."""
+    """One pod, as far as moving it needs.  `ends_at` is set while it terminates.
+
+    `node` is empty while it is bound to none; `gated` says that a queue holds it
+    back.  `owner` is the kind of its controller; `notes` are its annotations.
+    """
 
     namespace: str
     name: str
     uid: str
+    node: str = ""
     gpus: bool = True
     finished: bool = False
+    ready: bool = True
+    gated: bool = False
+    created_at: float | None = None
     owner: str | None = None
+    owner_name: str = ""
+    owner_uid: str = ""
+    pod_group: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
     mirror: bool = False
     empty_dir: bool = False
     wish: str = ""
@@ -163,16 +180,19 @@ class Pod:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """One moment, whole.  `now` is Unix seconds; `pods` holds only the nodes that were asked for.
+    """One moment, whole.  `now` is Unix seconds.
 
     `nodes` is the GPU pool; a node that is not in it does not exist for us.
-    `epoch` is the leader's; 0 for a replica that only watches.
+    `pods` has a key for every node whose pods were read, `pending` the pods on
+    GPUs that wait for a node.  `epoch` is the leader's; 0 for a replica that
+    only watches.
     """
 
     now: float
     epoch: int
     nodes: Mapping[str, Node]
     pods: Mapping[str, tuple[Pod, ...]]
+    pending: tuple[Pod, ...] = ()
     ledger: Ledger
     evidence: Evidence
     policy: Policy

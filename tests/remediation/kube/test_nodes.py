@@ -119,7 +119,9 @@ def a_told_pod(*asked: dict[str, str], **spec: Any) -> Pod:
         "spec": {"containers": containers, **spec},
         "status": {"phase": "Running"},
     }
-    return read_pod(json.dumps(document).encode(), ("nvidia.com/gpu", "nvidia.com/mig-"))
+    uid, held = read_pod(json.dumps(document).encode(), ("nvidia.com/gpu", "nvidia.com/mig-"))
+    assert uid == "u"
+    return held.value
 
 
 def test_a_pod_uses_gpus_whatever_kind_it_asks_for() -> None:

@@ -23,6 +23,7 @@ from remediation.ports import (
     EvictionOutcome,
     EvidenceReading,
     FailureReason,
+    Pods,
 )
 from remediation.report import Report
 from tests.remediation.builders import (
@@ -83,8 +84,8 @@ class Scene:
             raise self.nodes_fail
         return self.pool
 
-    def pods(self, node: str) -> tuple[Any, ...]:
-        return (a_pod("p1"), a_pod("p2"))
+    def pods(self) -> Pods:
+        return Pods({**dict.fromkeys(self.pool, ()), "n1": (a_pod("p1"), a_pod("p2"))})
 
     def write_node(self, write: NodeWrite) -> None:
         self.order.append(f"{write.decision} {write.node.name}")

@@ -15,6 +15,7 @@ from remediation.policy.snapshot import MarkState
 from remediation.policy.steps import Decision, EpisodeState, EvictWave, NodeWrite
 from tests.remediation.builders import (
     NOW,
+    a_ledger,
     a_mark,
     a_pod,
     a_policy,
@@ -148,8 +149,7 @@ def test_a_node_being_emptied_holds_its_place_in_the_concurrency() -> None:
     assert refusal.reason is Reason.CONCURRENCY
 
 
-def test_pods_are_read_only_where_work_is_being_moved() -> None:
-    drained = an_excluded_node("n2", mark=a_mark("n2", state=MarkState.DRAINED))
-    nodes = a_pool(10, an_excluded_node(), drained)
-    assert pods_wanted(nodes, a_policy(Mode.MIGRATE)) == ("n1",)
-    assert pods_wanted(nodes, a_policy(Mode.EXCLUDE)) == ()
+def test_pods_are_read_while_anybody_is_suspect_or_marked() -> None:
+    assert pods_wanted(a_pool(2, an_excluded_node()), a_ledger())
+    assert pods_wanted(a_pool(2), a_ledger(an_alert()))
+    assert not pods_wanted(a_pool(2), a_ledger())
