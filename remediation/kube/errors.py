@@ -25,6 +25,7 @@ _BY_STATUS = {
     401: FailureReason.UNAUTHORIZED,
     403: FailureReason.FORBIDDEN,
     404: FailureReason.NOT_FOUND,
+    410: FailureReason.STALE,
     429: FailureReason.OVERLOADED,
     503: FailureReason.OVERLOADED,
 }

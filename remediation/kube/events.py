@@ -50,4 +50,7 @@ def leave(
         "source": {"component": FIELD_MANAGER},
     }
     with calling(f"create event on {node.name}"):
-        connection.core.create_namespaced_event(namespace=NAMESPACE, body=body, **connection.limits)
+        created = connection.core.create_namespaced_event(
+            namespace=NAMESPACE, body=body, **connection.raw
+        )
+        created.drain_conn()

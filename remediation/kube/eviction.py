@@ -96,9 +96,10 @@ def _evict(
 
 def _send(connection: Connection, pod: Pod, options: dict[str, Any]) -> EvictionAnswer:
     try:
-        connection.core.create_namespaced_pod_eviction(
-            name=pod.name, namespace=pod.namespace, body=_body(pod), **options, **connection.limits
+        accepted = connection.core.create_namespaced_pod_eviction(
+            name=pod.name, namespace=pod.namespace, body=_body(pod), **options, **connection.raw
         )
+        accepted.drain_conn()
     except ApiException as error:
         return classify(error)
     return EvictionAnswer(EvictionOutcome.ACCEPTED)

@@ -18,16 +18,21 @@ if TYPE_CHECKING:
     from remediation.policy.steps import NodeWrite
 
 
-def patch(connection: Connection, write: NodeWrite) -> None:
-    """Send `write`; raises `Conflict` when the node changed since it was read."""
+def patch(connection: Connection, write: NodeWrite) -> bytes:
+    """Send `write` and return the node as it is then.
+
+    Raises `Conflict` when the node changed since it was read.
+    """
     with calling(f"patch node {write.node.name}"):
-        connection.core.patch_node(
+        answer = connection.core.patch_node(
             name=write.node.name,
             body=body(write),
             field_manager=FIELD_MANAGER,
             _content_type="application/merge-patch+json",
-            **connection.limits,
+            **connection.raw,
         )
+        document: bytes = answer.data
+    return document
 
 
 def body(write: NodeWrite) -> dict[str, Any]:
