@@ -24,6 +24,7 @@ _REASONS = {
     Decision.RELAPSE: "AtRiskRelapsed",
     Decision.RELEASE: "AtRiskReleased",
     Decision.STAND_DOWN: "AtRiskHeld",
+    Decision.GIVE_WAY: "AtRiskGivesWay",
 }
 _MESSAGE_CHARACTERS = 1000
 

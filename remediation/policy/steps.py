@@ -25,6 +25,7 @@ class Decision(StrEnum):
     RELAPSE = "relapse"
     RELEASE = "release"
     STAND_DOWN = "stand_down"
+    GIVE_WAY = "give_way"
     WAIT = "wait"
 
 
