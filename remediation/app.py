@@ -223,6 +223,7 @@ class App:
                 alertmanager=self._endpoint(settings.alertmanager),
                 prometheus=self._endpoint(settings.prometheus),
                 cluster=settings.cluster,
+                distress=lambda: self._policy.distress.alerts,
                 clock=self._clock,
             ),
             leadership=self._elector,

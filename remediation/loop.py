@@ -12,19 +12,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from remediation.moves import Moves, refused
 from remediation.policy.evidence import Evidence
 from remediation.policy.plan import plan, pods_wanted, summary
-from remediation.policy.refusal import Reason, Refusal
 from remediation.policy.snapshot import Snapshot
-from remediation.policy.steps import EpisodeState, EvictWave
-from remediation.ports import CallFailed, Conflict, EvictionOutcome, FailureReason, Pods
+from remediation.policy.steps import EvictWave
+from remediation.ports import CallFailed, Conflict, FailureReason, Pods
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from daemon.clocks import Clock
     from remediation.policy.ledger import Ledger
     from remediation.policy.limits import Policy
+    from remediation.policy.refusal import Refusal
     from remediation.policy.snapshot import Node
     from remediation.policy.steps import Finding, NodeWrite, Plan, Step
     from remediation.ports import Cluster, EvidenceSource, Leadership, LedgerStore
@@ -52,8 +53,8 @@ class Pace:
 class _Done:
     """What became of one step, and whether looking again at once is worth it."""
 
-    finding: Finding
     progressed: bool
+    refusal: Refusal | None = None
 
 
 class Loop:
@@ -79,6 +80,7 @@ class Loop:
         self._pace = pace
         self._clock = clock
         self._report = report
+        self._moves = Moves(cluster, report, clock)
         self._lanes = ThreadPoolExecutor(pace.lanes, thread_name_prefix="lane")
         self._wake = threading.Event()
         self._polled_monotonic: float | None = None
@@ -120,7 +122,7 @@ class Loop:
         stored = self._ledger.last() or self._ledger.read()
         nodes = self._cluster.nodes()
         evidence = self._read_evidence(nodes, stored.ledger)
-        pods = self._cluster.pods() if pods_wanted(nodes, stored.ledger) else Pods({})
+        pods = self._cluster.pods() if pods_wanted(nodes, stored.ledger, evidence) else Pods({})
         snapshot = Snapshot(
             now=self._clock.wall(),
             epoch=epoch,
@@ -130,13 +132,15 @@ class Loop:
             ledger=stored.ledger,
             evidence=evidence,
             policy=policy,
+            trials=self._moves.trials,
         )
         if not epoch:
             decided = plan(snapshot)
             self._finish(snapshot, decided, decided.findings)
             return False
         decided = self._record(snapshot, stored.version)
-        progressed, findings = self._act(decided, epoch)
+        self._moves.forget_others(frozenset(decided.ledger.waves))
+        progressed, findings = self._act(decided, snapshot)
         self._finish(snapshot, decided, findings)
         return progressed
 
@@ -204,56 +208,62 @@ class Loop:
         if self._leadership.epoch() != epoch:
             raise CallFailed("the lease is no longer ours", FailureReason.CONFLICT)
 
-    def _act(self, decided: Plan, epoch: int) -> tuple[bool, tuple[Finding, ...]]:
+    def _act(self, decided: Plan, snapshot: Snapshot) -> tuple[bool, tuple[Finding, ...]]:
         findings = {finding.node: finding for finding in decided.findings}
         halted = threading.Event()
+        waves = [step for step in decided.steps if isinstance(step, EvictWave)]
+        others = [step for step in decided.steps if not isinstance(step, EvictWave)]
+        progressed = False
+        # Every grant is recorded: among themselves the order of writes means nothing any more.
+        # Work leaves after them, so that none of it lands on a node that is about to be excluded.
+        for steps in (others, waves):
+            for step, done in zip(steps, self._attempt_all(steps, snapshot, halted), strict=True):
+                progressed = progressed or done.progressed
+                if done.refusal is not None and isinstance(step, EvictWave):
+                    names = [node.name for node in step.nodes if node.name in findings]
+                    new = {name: refused(findings[name], step, done.refusal) for name in names}
+                    findings.update(new)
+        return progressed, tuple(findings.values())
 
+    def _attempt_all(
+        self, steps: Sequence[Step], snapshot: Snapshot, halted: threading.Event
+    ) -> Sequence[_Done]:
         def attempt(step: Step) -> _Done:
-            return self._attempt(step, findings[step.node.name], epoch, halted)
+            return self._attempt(step, snapshot, halted)
 
-        # Every grant is recorded: the order of the steps means nothing any more.
-        lone = len(decided.steps) <= 1
-        done = list(
-            map(attempt, decided.steps) if lone else self._lanes.map(attempt, decided.steps)
-        )
-        findings.update({one.finding.node: one.finding for one in done})
-        return any(one.progressed for one in done), tuple(findings.values())
+        lone = len(steps) <= 1
+        return list(map(attempt, steps) if lone else self._lanes.map(attempt, steps))
 
-    def _attempt(self, step: Step, finding: Finding, epoch: int, halted: threading.Event) -> _Done:
+    def _attempt(self, step: Step, snapshot: Snapshot, halted: threading.Event) -> _Done:
         if halted.is_set():
-            return _Done(finding, progressed=False)
+            return _Done(progressed=False)
         try:
             with self._leadership.acting():
-                self._must_lead(epoch)
-                return self._take(step, finding, epoch)
+                self._must_lead(snapshot.epoch)
+                refusal = self._take(step, snapshot)
         except Conflict:
             # Somebody wrote the node in between: look again at once, decide again.
-            return _Done(finding, progressed=True)
+            return _Done(progressed=True)
         except CallFailed as failure:
             self._report.call_failed(failure)
             if failure.may_have_happened:
                 halted.set()
-            return _Done(finding, progressed=False)
+            return _Done(progressed=False)
+        return _Done(progressed=refusal is None, refusal=refusal)
 
-    def _take(self, step: Step, finding: Finding, epoch: int) -> _Done:
+    def _take(self, step: Step, snapshot: Snapshot) -> Refusal | None:
         if isinstance(step, EvictWave):
-            return self._evict(step, finding, epoch)
-        self._cluster.write_node(step)
-        self._done(step)
-        return _Done(finding, progressed=True)
-
-    def _evict(self, wave: EvictWave, finding: Finding, epoch: int) -> _Done:
-        outcomes = self._cluster.evict(wave, may_go_on=lambda: self._leadership.epoch() == epoch)
-        self._report.evicted(outcomes.values())
-        refusal = _refusal(wave, outcomes)
-        if refusal is not None:
-            sentence = f"{wave.node.name} waits: {refusal.words}"
-            blocked = replace(
-                finding, state=EpisodeState.BLOCKED, refusal=refusal, sentence=sentence
+            refusal = self._moves.evict(
+                step,
+                snapshot.policy.migrate,
+                may_go_on=lambda: self._leadership.epoch() == snapshot.epoch,
             )
-            return _Done(blocked, progressed=False)
-        self._done(wave)
-        return _Done(finding, progressed=True)
+        else:
+            self._cluster.write_node(step)
+            refusal = None
+        if refusal is None:
+            self._done(step)
+        return refusal
 
     def _done(self, step: NodeWrite | EvictWave) -> None:
         self._report.step_done(step)
@@ -262,17 +272,3 @@ class Loop:
         except CallFailed as failure:
             # The Event is for people; the mark on the node already says it.
             self._report.call_failed(failure)
-
-
-def _refusal(wave: EvictWave, outcomes: Mapping[str, EvictionOutcome]) -> Refusal | None:
-    names = {pod.uid: str(pod) for pod in wave.pods}
-    harmless = {EvictionOutcome.ACCEPTED, EvictionOutcome.GONE, EvictionOutcome.REPLACED}
-    refused = [(uid, o) for uid, o in outcomes.items() if o not in harmless]
-    worst = sorted(refused, key=lambda one: one[1] is EvictionOutcome.DEFERRED)
-    if not worst:
-        return None
-    uid, outcome = worst[0]
-    if outcome is EvictionOutcome.BUDGET:
-        words = f"a disruption budget protects {names[uid]}"
-        return Refusal(Reason.DISRUPTION_BUDGET, words)
-    return Refusal(Reason.EVICTION_REFUSED, f"the eviction of {names[uid]} was {outcome}")

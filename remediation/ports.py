@@ -32,6 +32,8 @@ class FailureReason(StrEnum):
     OVERLOADED = "overloaded"
     SERVER_ERROR = "server_error"
     UNEXPECTED_ANSWER = "unexpected_answer"
+    BAD_CONTENT = "bad_content"
+    NO_DATA = "no_data"
     LEDGER_UNREADABLE = "ledger_unreadable"
     STALE = "stale"
 
@@ -65,8 +67,22 @@ class EvictionOutcome(StrEnum):
     OVERLOADED = "overloaded"
     GONE = "gone"
     REPLACED = "replaced"
+    DENIED = "denied"
+    NOT_ALLOWED = "not_allowed"
     FAILED = "failed"
     DEFERRED = "deferred"
+
+
+@dataclass(frozen=True, slots=True)
+class EvictionAnswer:
+    """What became of one eviction, in the server's words where they say more.
+
+    `retry_seconds` is how long the server asked to be left alone, if it did.
+    """
+
+    outcome: EvictionOutcome
+    words: str = ""
+    retry_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +134,8 @@ class Cluster(Protocol):
 
     def evict(
         self, wave: EvictWave, *, may_go_on: Callable[[], bool]
-    ) -> Mapping[str, EvictionOutcome]:
-        """Evict a wave, all or (when the dry run says no) nothing; outcomes by pod uid."""
+    ) -> Mapping[str, EvictionAnswer]:
+        """Evict a wave, all or (when the dry run says no) nothing; answers by pod uid."""
 
     def tell(self, write: NodeWrite | EvictWave) -> None:
         """Leave an Event on the node; raises `CallFailed`."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from remediation.kube.connection import Connection
     from remediation.policy.snapshot import Node, Pod
     from remediation.policy.steps import EvictWave, NodeWrite
+    from remediation.ports import EvictionAnswer
 
 # An eviction shows on the watch within milliseconds; this is for one that never does.
 _TOLD_WITHIN_SECONDS = 30.0
@@ -89,20 +90,23 @@ class KubeCluster:
 
     def evict(
         self, wave: EvictWave, *, may_go_on: Callable[[], bool]
-    ) -> Mapping[str, EvictionOutcome]:
+    ) -> Mapping[str, EvictionAnswer]:
         """Evict a wave."""
-        outcomes = evict_wave(self._connection, wave.pods, may_go_on=may_go_on)
+        answers = evict_wave(self._connection, wave.pods, may_go_on=may_go_on)
         until = self._clock.monotonic() + _TOLD_WITHIN_SECONDS
         self._leaving |= {
-            uid: until for uid, out in outcomes.items() if out is EvictionOutcome.ACCEPTED
+            uid: until
+            for uid, answer in answers.items()
+            if answer.outcome is EvictionOutcome.ACCEPTED
         }
-        return outcomes
+        return answers
 
     def tell(self, write: NodeWrite | EvictWave) -> None:
-        """Leave an Event on the node."""
-        events.leave(
-            self._connection, write.node, write.decision, write.sentence, now=self._clock.wall()
-        )
+        """Leave an Event on every node that the step concerns."""
+        for node in write.nodes:
+            events.leave(
+                self._connection, node, write.decision, write.sentence, now=self._clock.wall()
+            )
 
     def _with_leaving(self, pods: Mapping[str, Pod]) -> Iterable[Pod]:
         """Let what we evicted be ending, also where the watch has not told it yet."""

@@ -37,6 +37,7 @@ class _Cause(msgspec.Struct):
 
 class _Details(msgspec.Struct):
     causes: list[_Cause] = []
+    retry_after_seconds: int = msgspec.field(default=0, name="retryAfterSeconds")
 
 
 class Answer(msgspec.Struct):

@@ -129,6 +129,8 @@ def read_pod(
         owner=owner.kind if owner is not None else None,
         owner_name=owner.name if owner is not None else "",
         owner_uid=owner.uid if owner is not None else "",
+        pod_group=item.spec.scheduling_group.pod_group_name if item.spec.scheduling_group else "",
+        node_selector=item.spec.node_selector or {},
         labels=metadata.labels or {},
         notes={name: text for name, text in annotations.items() if len(text) <= _NOTE_CHARACTERS},
         mirror=_MIRROR in annotations,

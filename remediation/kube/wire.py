@@ -128,10 +128,18 @@ class Volume(_Part, frozen=True, kw_only=True):
     empty_dir: dict[str, Any] | None = None
 
 
+class SchedulingGroup(_Part, frozen=True, kw_only=True):
+    """The group that is scheduled together with a pod."""
+
+    pod_group_name: str = ""
+
+
 class PodSpec(_Part, frozen=True, kw_only=True):
     """What is wished of a pod."""
 
     node_name: str = ""
+    node_selector: dict[str, str] | None = None
+    scheduling_group: SchedulingGroup | None = None
     containers: list[Container] | None = None
     init_containers: list[Container] | None = None
     volumes: list[Volume] | None = None

@@ -38,12 +38,14 @@ class Prediction:
 class Evidence:
     """One reading of Alertmanager and Prometheus; None means it could not be read.
 
-    `polled_at` is when Alertmanager was asked (Unix seconds).
+    `polled_at` is when Alertmanager was asked (Unix seconds).  `distress` names
+    the alerts of the cluster itself that fire, among those the policy chose.
     """
 
     alerts: tuple[Alert, ...] | None = None
     polled_at: float = 0.0
     predictions: Mapping[str, Prediction] | None = None
+    distress: frozenset[str] | None = frozenset()
 
 
 def judge(suspect: Suspect, key: str, evidence: Evidence, bar: EvidenceBar) -> Refusal | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from remediation.policy import release
+from remediation.policy import release, rests
 from remediation.policy.ledger import Hold
 from remediation.policy.snapshot import Effect, Mark, MarkState, Node, Snapshot
 from remediation.policy.steps import Decision, EpisodeState, NodeWrite
@@ -106,7 +106,10 @@ def _release(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot) -> Tu
 
     def change(ledger: Ledger) -> Ledger:
         lighter = _without_grant(ledger, node.name)
-        return replace(lighter, released_at=snapshot.now) if mark.cordoned else lighter
+        if not mark.cordoned:
+            return lighter
+        ended = rests.over(lighter, node.name, mark.episode, snapshot.now)
+        return replace(ended, released_at=snapshot.now)
 
     return act(episode, EpisodeState.VERIFYING, step, change)
 

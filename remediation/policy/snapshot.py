@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from remediation.policy.evidence import Evidence
     from remediation.policy.ledger import Ledger
     from remediation.policy.limits import Policy
+    from remediation.policy.refusal import Refusal
 
 RISK_TAINT = "forewarn.dev/at-risk"
 EPISODE_ANNOTATION = "forewarn.dev/episode"
@@ -141,9 +142,9 @@ class Node:
         return self.unschedulable or not self.ready or forbidden or drained
 
     @property
-    def other_drainer(self) -> str | None:
+    def other_drainer(self) -> Taint | None:
         """The taint of another owner who drains this node, if any."""
-        return next((t.key for t in self.taints if t.key in OTHER_DRAINERS), None)
+        return next((taint for taint in self.taints if taint.key in OTHER_DRAINERS), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +170,7 @@ class Pod:
     pod_group: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
+    node_selector: Mapping[str, str] = field(default_factory=dict)
     mirror: bool = False
     empty_dir: bool = False
     wish: str = ""
@@ -179,13 +181,29 @@ class Pod:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """A wave that was tried and refused at `at` (Unix seconds), not to be tried before `again_at`.
+
+    It is a memory of this process: another one just tries once more.
+    """
+
+    at: float
+    again_at: float
+    refusal: Refusal
+
+    def holds(self, now: float) -> bool:
+        """Return whether it is too early to try again; a clock that jumped back is no reason."""
+        return self.at <= now < self.again_at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
     """One moment, whole.  `now` is Unix seconds.
 
     `nodes` is the GPU pool; a node that is not in it does not exist for us.
     `pods` has a key for every node whose pods were read, `pending` the pods on
     GPUs that wait for a node.  `epoch` is the leader's; 0 for a replica that
-    only watches.
+    only watches.  `trials` holds what the server last said to each wave, by job.
     """
 
     now: float
@@ -196,3 +214,4 @@ class Snapshot:
     ledger: Ledger
     evidence: Evidence
     policy: Policy
+    trials: Mapping[str, Trial] = field(default_factory=dict)

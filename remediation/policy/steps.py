@@ -59,6 +59,11 @@ class NodeWrite:
     heard_at: float | None = None
 
     @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The node, as every step tells whom it concerns."""
+        return (self.node,)
+
+    @property
     def taints(self) -> tuple[Taint, ...]:
         """The node's whole list with ours replaced: a PATCH replaces the list."""
         others = tuple(taint for taint in self.node.taints if taint.key != RISK_TAINT)
@@ -67,13 +72,18 @@ class NodeWrite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvictWave:
-    """Evict these pods of one node together, after a dry run of all of them."""
+    """Evict these pods of one job together, after a dry run of all of them.
 
-    node: Node
+    `job` is the key of the job, `nodes` are those the pods run on; `overdue`
+    says that the wave moved nothing for so long that it gave its place back.
+    """
+
+    job: str
+    nodes: tuple[Node, ...]
     pods: tuple[Pod, ...]
-    grant: str
     sentence: str
     heard_at: float | None = None
+    overdue: bool = False
     decision: Decision = Decision.EVICT
 
 

@@ -76,7 +76,7 @@ class Site:
             "pace": {"tick_seconds": 0.1, "poll_seconds": 0.5},
             "policy": {
                 "mode": "exclude",
-                "limits": {"unavailable_percent": 100},
+                "limits": {"unavailable_percent": 100, "domains": []},
                 "release": {"soak_seconds": 0.3, "interval_seconds": 0.1},
             },
         }

@@ -20,6 +20,7 @@ from remediation.policy.limits import Mode, Rung
 from remediation.ports import (
     CallFailed,
     Conflict,
+    EvictionAnswer,
     EvictionOutcome,
     EvidenceReading,
     FailureReason,
@@ -57,6 +58,7 @@ class Scene:
     write_fails: Exception | None = None
     nodes_fail: Exception | None = None
     outcome: EvictionOutcome = EvictionOutcome.ACCEPTED
+    words: str = ""
     holder: str = "somebody"
     lanes: int = 1
     alerts: tuple[Any, ...] = (an_alert(),)
@@ -92,9 +94,9 @@ class Scene:
         if self.write_fails is not None:
             raise self.write_fails
 
-    def evict(self, wave: EvictWave, *, may_go_on: Any) -> dict[str, EvictionOutcome]:
+    def evict(self, wave: EvictWave, *, may_go_on: Any) -> dict[str, EvictionAnswer]:
         self.order.append(f"evict {len(wave.pods)}")
-        return {pod.uid: self.outcome for pod in wave.pods}
+        return {pod.uid: EvictionAnswer(self.outcome, self.words) for pod in wave.pods}
 
     def tell(self, _: Any) -> None:
         self.order.append("event")

@@ -23,6 +23,9 @@ LIMITS = st.builds(
     token_burst=st.integers(1, 6),
     token_refill_seconds=st.just(600.0),
     breaker_grants=st.sampled_from([2, 100]),
+    domains=st.just(()),
+    predicted_percent=st.sampled_from([50.0, 100.0]),
+    node_cooldown_seconds=st.sampled_from([0.0, 3600.0]),
 )
 NODES = st.sampled_from([f"n{number}" for number in range(SIZE)])
 ALERTS = st.builds(

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from remediation.alert import Alert
-from remediation.policy import budget
+from remediation.policy import use
 from remediation.policy.evidence import Evidence
 from remediation.policy.ledger import Ledger, decode, encode, hear
 from remediation.policy.limits import Limits, Policy, Rung
@@ -51,7 +51,7 @@ class World:
             now=self.now,
             epoch=self.epoch,
             nodes=dict(self.nodes),
-            pods={},
+            pods=dict.fromkeys(self.nodes, ()),
             ledger=self.ledger,
             evidence=evidence,
             policy=self.policy,
@@ -120,7 +120,7 @@ class World:
         assert self.spent <= self.allowance + 1e-9, "more grants than tokens"
         if hard:
             limits = self.policy.limits
-            assert len(budget.in_flight(self.nodes, after)) <= limits.concurrency
+            assert len(use.in_flight(self.nodes, after)) <= limits.concurrency
             assert before.breaker.tripped_at is None
             assert before.pause is None
 
@@ -149,9 +149,7 @@ class World:
     def _check_share(self, name: str, seen: Snapshot) -> None:
         """Others may take nodes away after we looked; our own cordons never add up to too many."""
         limits = self.policy.limits
-        allowed = budget.share(
-            limits.unavailable_nodes, limits.unavailable_percent, len(self.nodes)
-        )
+        allowed = use.share(limits.unavailable_nodes, limits.unavailable_percent, len(self.nodes))
         ours = {n for n, node in self.nodes.items() if node.mark and node.mark.cordoned}
         gone = {n for n, node in seen.nodes.items() if node.unavailable} | ours | {name}
         assert len(gone) <= allowed, f"{len(gone)} nodes unavailable, {allowed} allowed"

@@ -80,6 +80,7 @@ def test_only_the_budget_moves_and_nothing_is_forgotten(site: Site) -> None:
     names = site.add_nodes(4)
     alerts = [site.monitoring.fire(name) for name in names]
     limits = {"unavailable_nodes": 2, "unavailable_percent": 50, "breaker_grants": 9}
+    limits |= {"domains": [], "predicted_percent": 100}
     with site.run(policy={"mode": "exclude", "limits": limits, **SOAK}) as running:
         assert running.post(*alerts).status_code == 200
         eventually(lambda: sorted(running.reasons().values()).count("pool_share") == 2)
