@@ -11,11 +11,25 @@ from typing import TYPE_CHECKING, Any
 
 from remediation.kube.errors import calling
 from remediation.policy.snapshot import EPISODE_ANNOTATION, FIELD_MANAGER, encode_mark
+from remediation.ports import CallFailed, FailureReason
 
 if TYPE_CHECKING:
     from remediation.kube.connection import Connection
     from remediation.policy.snapshot import Taint
     from remediation.policy.steps import NodeWrite
+
+
+def read(connection: Connection, name: str) -> bytes | None:
+    """Return one node as it is now, None when there is none; raises `CallFailed`."""
+    try:
+        with calling(f"read node {name}"):
+            answer = connection.core.read_node(name=name, **connection.raw)
+            document: bytes = answer.data
+    except CallFailed as failed:
+        if failed.reason is FailureReason.NOT_FOUND:
+            return None
+        raise
+    return document
 
 
 def patch(connection: Connection, write: NodeWrite) -> bytes:
