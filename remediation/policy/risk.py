@@ -35,7 +35,7 @@ def begin(episode: Episode, node: Node, snapshot: Snapshot, outlook: Outlook) ->
 
 def advance(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot, outlook: Outlook) -> Turn:
     """Decide a marked node that is still suspect: relapse, climb, move its work, or wait."""
-    if mark.state is MarkState.VERIFYING:
+    if mark.state in {MarkState.VERIFYING, MarkState.PROBATION}:
         return relapse(episode, node, mark, snapshot, "an alert fires again")
     ceiling = snapshot.policy.ceiling
     asked = max(wanted(suspect, snapshot) for _, suspect in episode.suspects)
