@@ -122,6 +122,12 @@ class Catalog:
             registry=self._registry,
             buckets=_TICK_SECONDS,
         )
+        self.evidence_duration = Histogram(
+            "forewarn_remediation_evidence_duration_seconds",
+            "Duration of asking Alertmanager and Prometheus once",
+            registry=self._registry,
+            buckets=_TICK_SECONDS,
+        )
         build = self._gauge("build_info", "Always 1", ("version",))
         build.labels(_version()).set(1)
 

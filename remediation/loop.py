@@ -162,6 +162,7 @@ class Loop:
             return Evidence()
         self._polled_monotonic = self._clock.monotonic()
         reading = self._evidence.read(frozenset(concerned))
+        self._report.evidence_took(self._clock.monotonic() - self._polled_monotonic)
         self._report.evidence_failed(reading.failures)
         return reading.evidence
 

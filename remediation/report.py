@@ -108,6 +108,10 @@ class Report:
         """Observe how long one tick took."""
         self._catalog.tick_duration.observe(seconds)
 
+    def evidence_took(self, seconds: float) -> None:
+        """Observe how long asking for evidence took: the part of a tick that is not ours."""
+        self._catalog.evidence_duration.observe(seconds)
+
     def step_done(self, step: Step) -> None:
         """Count a step and how long after the alert it came."""
         self._catalog.steps.labels(step.decision).inc()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from remediation.kube import events, nodes, observe
 from remediation.kube.eviction import evict_wave
 from remediation.kube.mirror import Mirror
-from remediation.ports import EvictionOutcome, Pods
+from remediation.ports import CallFailed, EvictionOutcome, Pods
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -61,6 +61,7 @@ class KubeCluster:
         )
         self._marked: frozenset[str] = frozenset()
         self._leaving: dict[str, float] = {}
+        self._doubtful: set[str] = set()
 
     def close(self) -> None:
         """Stop watching."""
@@ -69,6 +70,7 @@ class KubeCluster:
 
     def nodes(self) -> Mapping[str, Node]:
         """Return the pool by name."""
+        self._read_doubtful()
         nodes = self._pool.values()
         self._marked = frozenset(name for name, node in nodes.items() if node.mark is not None)
         return nodes
@@ -86,7 +88,12 @@ class KubeCluster:
 
     def write_node(self, write: NodeWrite) -> None:
         """Do one PATCH."""
-        self._pool.note(nodes.patch(self._connection, write))
+        try:
+            self._pool.note(nodes.patch(self._connection, write))
+        except CallFailed as failed:
+            if failed.may_have_happened:
+                self._doubtful.add(write.node.name)
+            raise
 
     def evict(
         self, wave: EvictWave, *, may_go_on: Callable[[], bool]
@@ -107,6 +114,14 @@ class KubeCluster:
             events.leave(
                 self._connection, node, write.decision, write.sentence, now=self._clock.wall()
             )
+
+    def _read_doubtful(self) -> None:
+        """Read the nodes again whose write lost its answer: the watch may not have told it yet."""
+        for name in sorted(self._doubtful):
+            document = nodes.read(self._connection, name)
+            if document is not None:
+                self._pool.note(document)
+            self._doubtful.discard(name)
 
     def _with_leaving(self, pods: Mapping[str, Pod]) -> Iterable[Pod]:
         """Let what we evicted be ending, also where the watch has not told it yet."""

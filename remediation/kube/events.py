@@ -22,6 +22,7 @@ _REASONS = {
     Decision.SETTLE: "AtRiskDrained",
     Decision.VERIFY: "AtRiskVerifying",
     Decision.RELAPSE: "AtRiskRelapsed",
+    Decision.TRUST: "AtRiskOnProbation",
     Decision.RELEASE: "AtRiskReleased",
     Decision.STAND_DOWN: "AtRiskHeld",
     Decision.GIVE_WAY: "AtRiskGivesWay",

@@ -10,12 +10,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remediation.kube.errors import calling
-from remediation.policy.snapshot import EPISODE_ANNOTATION, FIELD_MANAGER, encode_mark
+from remediation.policy.snapshot import EPISODE_ANNOTATION, FIELD_MANAGER, RISK_LABEL, encode_mark
+from remediation.ports import CallFailed, FailureReason
 
 if TYPE_CHECKING:
     from remediation.kube.connection import Connection
     from remediation.policy.snapshot import Taint
     from remediation.policy.steps import NodeWrite
+
+
+def read(connection: Connection, name: str) -> bytes | None:
+    """Return one node as it is now, None when there is none; raises `CallFailed`."""
+    try:
+        with calling(f"read node {name}"):
+            answer = connection.core.read_node(name=name, **connection.raw)
+            document: bytes = answer.data
+    except CallFailed as failed:
+        if failed.reason is FailureReason.NOT_FOUND:
+            return None
+        raise
+    return document
 
 
 def patch(connection: Connection, write: NodeWrite) -> bytes:
@@ -36,7 +50,7 @@ def patch(connection: Connection, write: NodeWrite) -> bytes:
 
 
 def body(write: NodeWrite) -> dict[str, Any]:
-    """Return the merge patch; a null removes the annotation."""
+    """Return the merge patch; a null removes annotation or label."""
     annotation = encode_mark(write.mark) if write.mark is not None else None
     spec: dict[str, Any] = {"taints": [_taint(taint) for taint in write.taints]}
     if write.unschedulable is not None:
@@ -46,6 +60,7 @@ def body(write: NodeWrite) -> dict[str, Any]:
             "uid": write.node.uid,
             "resourceVersion": write.node.resource_version,
             "annotations": {EPISODE_ANNOTATION: annotation},
+            "labels": {RISK_LABEL: write.risk},
         },
         "spec": spec,
     }

@@ -113,6 +113,7 @@ class Ledger(_Entry, frozen=True, kw_only=True):
 
     Keys of grants, holds, past and strangers are node names, those of waves are
     keys of jobs; strangers says since when another owner drains a node.
+    `released_in` is the domain whose nodes come back now.
     """
 
     version: int = 1
@@ -127,6 +128,7 @@ class Ledger(_Entry, frozen=True, kw_only=True):
     breaker: Breaker = Breaker()
     pause: Pause | None = None
     released_at: float | None = None
+    released_in: str = ""
 
 
 class LedgerFull(Exception):

@@ -160,10 +160,18 @@ class ReleaseBar(Part, frozen=True, kw_only=True):
     soak_seconds: float = 3600.0
     probability_below: float = 0.05
     interval_seconds: float = 600.0
+    jitter_seconds: float = 120.0
+    probation_seconds: float = 1800.0
+    quiet_probation_seconds: float = 86400.0
 
     def __post_init__(self) -> None:
         ratio(probability_below=self.probability_below)
         positive(soak_seconds=self.soak_seconds, interval_seconds=self.interval_seconds)
+        not_negative(jitter_seconds=self.jitter_seconds)
+        positive(
+            probation_seconds=self.probation_seconds,
+            quiet_probation_seconds=self.quiet_probation_seconds,
+        )
 
 
 class MigrationBar(Part, frozen=True, kw_only=True):

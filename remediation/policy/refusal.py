@@ -53,6 +53,8 @@ class Reason(StrEnum):
     PROBABILITY_HIGH = "probability_high"
     SOAKING = "soaking"
     RELEASE_INTERVAL = "release_interval"
+    RELEASE_DOMAIN = "release_domain"
+    ON_PROBATION = "on_probation"
     PODS_UNREADABLE = "pods_unreadable"
     PODS_ENDING = "pods_ending"
     POD_STUCK = "pod_stuck"

@@ -36,7 +36,7 @@ def begin(episode: Episode, node: Node, snapshot: Snapshot, outlook: Outlook) ->
 
 def advance(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot, outlook: Outlook) -> Turn:
     """Decide a marked node that is still suspect: relapse, climb, move its work, or wait."""
-    if mark.state is MarkState.VERIFYING:
+    if mark.state in {MarkState.VERIFYING, MarkState.PROBATION}:
         return relapse(episode, node, mark, snapshot, "an alert fires again")
     pod = kept_out(node, mark, snapshot) if mark.cordoned else None
     if pod is not None:

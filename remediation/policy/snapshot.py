@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 RISK_TAINT = "forewarn.dev/at-risk"
 EPISODE_ANNOTATION = "forewarn.dev/episode"
 HOLD_ANNOTATION = "forewarn.dev/hold"
+RISK_LABEL = "forewarn.dev/risk"
 MIGRATE_ANNOTATION = "forewarn.dev/migrate"
 FIELD_MANAGER = "forewarn-remediation"
 
@@ -57,6 +58,15 @@ class MarkState(StrEnum):
     EXCLUDED = "excluded"
     DRAINED = "drained"
     VERIFYING = "verifying"
+    PROBATION = "probation"
+
+
+class Risk(StrEnum):
+    """What the label says to whoever places work; a node that never was at risk carries none."""
+
+    LOW = "low"
+    ELEVATED = "elevated"
+    HIGH = "high"
 
 
 class MarkUnreadable(Exception):
@@ -68,7 +78,8 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     `cordoned` says that we cordoned; `prior_unschedulable` what we found.
     `since` is when the state was entered (Unix seconds).  `horizon` and `cause`
-    name the probability that must be low before release.
+    name the probability that must be low before release.  `probation` says that
+    it came back from an exclusion without having proven itself.
     """
 
     episode: str
@@ -81,6 +92,7 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     cordoned: bool
     epoch: int
     prior_unschedulable: bool = False
+    probation: bool = False
     horizon: str = ""
     cause: str = ""
     boot_id: str = ""

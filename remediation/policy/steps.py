@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from remediation.policy.snapshot import RISK_TAINT, Effect, Taint
+from remediation.policy.snapshot import RISK_TAINT, Effect, Risk, Taint
 
 if TYPE_CHECKING:
     from remediation.policy.ledger import Ledger
@@ -23,6 +23,7 @@ class Decision(StrEnum):
     SETTLE = "settle"
     VERIFY = "verify"
     RELAPSE = "relapse"
+    TRUST = "trust"
     RELEASE = "release"
     STAND_DOWN = "stand_down"
     GIVE_WAY = "give_way"
@@ -40,6 +41,7 @@ class EpisodeState(StrEnum):
     BLOCKED = "blocked"
     DRAINED = "drained"
     VERIFYING = "verifying"
+    PROBATION = "probation"
     HELD = "held"
 
 
@@ -63,6 +65,16 @@ class NodeWrite:
     def nodes(self) -> tuple[Node, ...]:
         """The node, as every step tells whom it concerns."""
         return (self.node,)
+
+    @property
+    def risk(self) -> Risk | None:
+        """What the label says afterwards; None removes it, for we say nothing any more.
+
+        It follows the mark, and so rises with a grant and falls only after a soak.
+        """
+        if self.mark is None:
+            return Risk.LOW if self.decision is Decision.RELEASE else None
+        return Risk.HIGH if self.mark.cordoned else Risk.ELEVATED
 
     @property
     def taints(self) -> tuple[Taint, ...]:

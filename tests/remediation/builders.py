@@ -132,7 +132,7 @@ def a_policy(mode: Mode = Mode.EXCLUDE, **changes: Any) -> Policy:
         "mode": mode,
         "limits": WIDE,
         "evidence": EvidenceBar(),
-        "release": ReleaseBar(),
+        "release": ReleaseBar(jitter_seconds=0),
         "migrate": MigrationBar(),
     }
     return Policy(**{**fields, **changes})

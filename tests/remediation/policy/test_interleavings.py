@@ -45,7 +45,12 @@ class Interleavings(RuleBasedStateMachine):
 
     @initialize(limits=LIMITS)
     def a_site_sets_its_limits(self, limits: Limits) -> None:
-        release = ReleaseBar(soak_seconds=1200, interval_seconds=600)
+        release = ReleaseBar(
+            soak_seconds=1200,
+            interval_seconds=600,
+            jitter_seconds=60,
+            quiet_probation_seconds=1200,
+        )
         self.world = World(a_policy(limits=limits, release=release), SIZE)
 
     @rule()

@@ -166,7 +166,7 @@ def settle(world: World) -> None:
     for name in world.nodes:
         world.change(name, ready=True, held=False)
     world._store(replace(world.ledger, pause=None))
-    for _ in range(12 * len(world.nodes)):
+    for _ in range(20 * len(world.nodes)):
         world.tick()
         world.pass_time(world.policy.release.soak_seconds / 2)
     marked = [name for name, node in world.nodes.items() if node.mark]
