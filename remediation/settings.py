@@ -137,10 +137,17 @@ class Pace(Section, frozen=True, kw_only=True):
 
     tick_seconds: float = 5.0
     poll_seconds: float = 60.0
+    watch_seconds: float = 10.0
 
     def __post_init__(self) -> None:
-        if self.tick_seconds <= 0 or self.poll_seconds <= 0:
-            raise ValueError("tick_seconds and poll_seconds must be more than 0")
+        for name in ("tick_seconds", "poll_seconds", "watch_seconds"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be more than 0")
+
+    @property
+    def whole_watch_seconds(self) -> int:
+        """How long a watch lasts as Kubernetes counts it: whole seconds, at least one."""
+        return max(1, math.ceil(self.watch_seconds))
 
 
 class Log(Section, frozen=True, kw_only=True):

@@ -25,6 +25,7 @@ _BY_STATUS = {
     401: FailureReason.UNAUTHORIZED,
     403: FailureReason.FORBIDDEN,
     404: FailureReason.NOT_FOUND,
+    410: FailureReason.STALE,
     429: FailureReason.OVERLOADED,
     503: FailureReason.OVERLOADED,
 }
@@ -36,6 +37,7 @@ class _Cause(msgspec.Struct):
 
 class _Details(msgspec.Struct):
     causes: list[_Cause] = []
+    retry_after_seconds: int = msgspec.field(default=0, name="retryAfterSeconds")
 
 
 class Answer(msgspec.Struct):

@@ -39,7 +39,8 @@ class Grant(_Entry, frozen=True, kw_only=True):
 
     `applied` turns true when the node was seen carrying it; until then it ends
     at `expires_at`, so that a crash between grant and action holds no budget
-    for ever.
+    for ever.  Grants that were taken together, all or none, share their `batch`.
+    `moved_at` is when work last left the node.
     """
 
     id: str
@@ -50,6 +51,8 @@ class Grant(_Entry, frozen=True, kw_only=True):
     expires_at: float
     epoch: int
     applied: bool = False
+    batch: str = ""
+    moved_at: float = 0.0
 
 
 class Bucket(_Entry, frozen=True, kw_only=True):
@@ -82,18 +85,50 @@ class Hold(_Entry, frozen=True, kw_only=True):
     since: float
 
 
+class Wave(_Entry, frozen=True, kw_only=True):
+    """The pods of one job that were asked to move together; recorded before the first is asked.
+
+    `pods` are the uids that are still there; `moved_at` is when the last of
+    them went, or when the wave began.
+    """
+
+    job: str
+    namespace: str
+    nodes: tuple[str, ...]
+    pods: tuple[str, ...]
+    began_at: float
+    moved_at: float
+    ended_at: float | None = None
+
+
+class Past(_Entry, frozen=True, kw_only=True):
+    """An episode that is over: its node rests before anything is done to it again."""
+
+    episode: str
+    ended_at: float
+
+
 class Ledger(_Entry, frozen=True, kw_only=True):
-    """Everything that must survive every process.  Keys of grants and holds are node names."""
+    """Everything that must survive every process.
+
+    Keys of grants, holds, past and strangers are node names, those of waves are
+    keys of jobs; strangers says since when another owner drains a node.
+    `released_in` is the domain whose nodes come back now.
+    """
 
     version: int = 1
     epoch: int = 0
     suspects: dict[str, Suspect] = {}
     grants: dict[str, Grant] = {}
     holds: dict[str, Hold] = {}
+    waves: dict[str, Wave] = {}
+    past: dict[str, tuple[Past, ...]] = {}
+    strangers: dict[str, float] = {}
     bucket: Bucket | None = None
     breaker: Breaker = Breaker()
     pause: Pause | None = None
     released_at: float | None = None
+    released_in: str = ""
 
 
 class LedgerFull(Exception):

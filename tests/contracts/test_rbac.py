@@ -41,9 +41,13 @@ def calls(path: Path) -> set[Right]:
         if (match := CALL.fullmatch(node.attr))
     ]
     rights = {(*THINGS[match["thing"]], VERBS.get(match["verb"], match["verb"])) for match in names}
-    if "Watch(" in path.read_text():
-        rights |= {(group, thing, "watch") for group, thing, verb in rights if verb == "list"}
-    return rights
+    return rights | {
+        (*THINGS[match["thing"]], "watch")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and any(word.arg == "watch" for word in node.keywords)
+        if isinstance(node.func, ast.Attribute) and is_client(node.func.value)
+        if (match := CALL.fullmatch(node.func.attr))
+    }
 
 
 def is_client(node: ast.expr) -> bool:
@@ -88,6 +92,7 @@ def test_only_that_package_calls_the_client() -> None:
     ("line", "right"),
     [
         ("x.core.list_node()", ("", "nodes", "list")),
+        ("x.core.patch_node()", ("", "nodes", "patch")),
         ("x.core.list_pod_for_all_namespaces()", ("", "pods", "list")),
         ("x.core.create_namespaced_pod_eviction()", ("", "pods/eviction", "create")),
         ("x.coordination.replace_namespaced_lease()", ("coordination.k8s.io", "leases", "update")),
@@ -96,6 +101,11 @@ def test_only_that_package_calls_the_client() -> None:
 def test_a_call_is_read_as_its_right(line: str, right: Right, tmp_path: Path) -> None:
     (tmp_path / "code.py").write_text(line)
     assert calls(tmp_path / "code.py") == {right}
+
+
+def test_a_watch_is_a_right_of_its_own_beside_listing(tmp_path: Path) -> None:
+    (tmp_path / "code.py").write_text("x.core.list_node(watch=True)")
+    assert calls(tmp_path / "code.py") == {("", "nodes", "list"), ("", "nodes", "watch")}
 
 
 def test_the_exporter_has_no_account() -> None:

@@ -20,6 +20,10 @@ class MemoryLedger:
     rivals: int = 0
     broken: bool = False
     loses_answers: bool = False
+    seen: StoredLedger | None = None
+
+    def last(self) -> StoredLedger | None:
+        return self.seen
 
     def read(self) -> StoredLedger:
         if self.broken:

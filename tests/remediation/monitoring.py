@@ -25,12 +25,16 @@ ALERT = {
 
 @dataclass
 class Monitoring:
-    """What fires, and what each node's probability is; `broken` answers 500 to everything."""
+    """What fires, and what each node's probability is; `broken` answers 500 to everything.
+
+    `troubles` are alerts of the cluster itself that fire.
+    """
 
     firing: list[dict[str, str]] = field(default_factory=list)
     probabilities: dict[str, float] = field(default_factory=dict)
     broken: bool = False
     queries: list[str] = field(default_factory=list)
+    troubles: list[dict[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._server = Server(self, host="127.0.0.1", port=0)
@@ -63,12 +67,16 @@ class Monitoring:
         if self.broken:
             response = Response("broken", status=500)
         elif request.path == "/api/v2/alerts":
-            response = Response(json.dumps([_listed(alert) for alert in self.firing]))
+            response = _json(self._matching(request.args.get("filter", "")))
         else:
             self.queries.append(request.form["query"])
-            response = Response(json.dumps(self._vector()))
+            response = _json(self._vector())
         answer: Iterable[bytes] = response(environ, start_response)
         return answer
+
+    def _matching(self, matcher: str) -> list[dict[str, Any]]:
+        found = self.troubles if matcher.startswith("alertname") else self.firing
+        return [_listed(alert) for alert in found]
 
     def _vector(self) -> dict[str, Any]:
         now = system_clock().wall()
@@ -78,6 +86,10 @@ class Monitoring:
             for sample in _samples(node, probability, now)
         ]
         return {"status": "success", "data": {"resultType": "vector", "result": samples}}
+
+
+def _json(document: Any) -> Response:
+    return Response(json.dumps(document), mimetype="application/json")
 
 
 def a_post(*alerts: dict[str, str], status: str = "firing") -> dict[str, Any]:

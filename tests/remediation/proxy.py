@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 import requests
 import yaml
+from urllib3.exceptions import HTTPError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,7 +110,11 @@ class _Handler(BaseHTTPRequestHandler):
             headers=headers,
             timeout=30,
             verify=proxy.verify,
+            stream=True,
         )
+        if "watch=" in self.path:
+            self._pass_on(answer)
+            return
         if fate is Fate.LOSES_ITS_ANSWER:
             self.close_connection = True
             return
@@ -118,6 +123,24 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(answer.content)))
         self.end_headers()
         self.wfile.write(answer.content)
+
+    def _pass_on(self, answer: requests.Response) -> None:
+        """Pass each event of a watch on as it comes."""
+        self.close_connection = True
+        self.send_response(answer.status_code)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        try:
+            for chunk in answer.raw.stream(1 << 16):
+                self.wfile.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
+                if self.server.proxy.closing.is_set():
+                    break
+            self.wfile.write(b"0\r\n\r\n")
+        except (OSError, HTTPError):
+            return  # one of both sides is gone, which is the point of the test
+        finally:
+            answer.close()
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _any  # noqa: N815 - the library's names
 

@@ -20,7 +20,7 @@ from daemon.logs import logger
 from daemon.settings import load
 from remediation.app import App
 from remediation.policy.ledger import Ledger, decode
-from remediation.policy.snapshot import EPISODE_ANNOTATION, RISK_TAINT
+from remediation.policy.snapshot import EPISODE_ANNOTATION, RISK_LABEL, RISK_TAINT
 from remediation.settings import Settings
 from tests.remediation.monitoring import Monitoring, a_post
 
@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 
 TOKEN = "let-me-in"
 WAIT_SECONDS = 20.0
+SOON_BACK = {
+    "soak_seconds": 0.3,
+    "interval_seconds": 0.1,
+    "jitter_seconds": 0,
+    "quiet_probation_seconds": 0.3,
+}
 
 
 @dataclass
@@ -76,8 +82,8 @@ class Site:
             "pace": {"tick_seconds": 0.1, "poll_seconds": 0.5},
             "policy": {
                 "mode": "exclude",
-                "limits": {"unavailable_percent": 100},
-                "release": {"soak_seconds": 0.3, "interval_seconds": 0.1},
+                "limits": {"unavailable_percent": 100, "domains": []},
+                "release": SOON_BACK,
             },
         }
         for section, fields in changes.items():
@@ -104,6 +110,10 @@ class Site:
     def our_taints(self, name: str) -> list[str]:
         taints = self.node(name).spec.taints or ()
         return [taint.effect for taint in taints if taint.key == RISK_TAINT]
+
+    def risk(self, name: str) -> str | None:
+        risk: str | None = (self.node(name).metadata.labels or {}).get(RISK_LABEL)
+        return risk
 
     def ledger(self) -> Ledger:
         found = self.core.read_namespaced_config_map("forewarn-ledger", self.namespace)

@@ -60,14 +60,17 @@ def vector(samples: list[Any]) -> dict[str, Any]:
     return {"status": "success", "data": {"resultType": "vector", "result": samples}}
 
 
-def reader(token: SecretFile | None = None) -> HttpEvidence:
+def reader(
+    token: SecretFile | None = None, distress: tuple[str, ...] = (), cluster: str = ""
+) -> HttpEvidence:
     def endpoint(url: str) -> Endpoint:
         return Endpoint(url, session=requests.Session(), timeout_seconds=1, token=token)
 
     return HttpEvidence(
         alertmanager=endpoint("http://alertmanager:9093/"),
         prometheus=endpoint("http://prometheus:9090"),
-        cluster="",
+        cluster=cluster,
+        distress=lambda: distress,
         clock=HandClock().clock,
     )
 
@@ -131,7 +134,7 @@ def test_two_states_at_once_are_no_state(server: responses.RequestsMock) -> None
         pytest.param({"status": 503}, FailureReason.OVERLOADED, id="503"),
         pytest.param({"body": requests.Timeout()}, FailureReason.TIMEOUT, id="timeout"),
         pytest.param({"body": requests.ConnectionError()}, FailureReason.UNREACHABLE, id="refused"),
-        pytest.param({"body": "<html>"}, FailureReason.UNEXPECTED_ANSWER, id="a-page"),
+        pytest.param({"body": "<html>"}, FailureReason.BAD_CONTENT, id="a-page"),
         pytest.param({"json": {"status": "error"}}, FailureReason.UNEXPECTED_ANSWER, id="error"),
     ],
 )

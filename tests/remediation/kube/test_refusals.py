@@ -56,16 +56,16 @@ def caused(*reasons: str) -> dict[str, Any]:
         ),
         pytest.param(refused(409, reason="Conflict"), EvictionOutcome.REPLACED, id="other-uid"),
         pytest.param(refused(404, reason="NotFound"), EvictionOutcome.GONE, id="gone"),
-        pytest.param(refused(403, reason="Forbidden"), EvictionOutcome.FAILED, id="forbidden"),
+        pytest.param(refused(422, reason="Invalid"), EvictionOutcome.FAILED, id="invalid"),
     ],
 )
 def test_a_refused_eviction_is_classified(error: ApiException, outcome: EvictionOutcome) -> None:
-    assert classify(error) is outcome
+    assert classify(error).outcome is outcome
 
 
 def test_an_answer_without_a_readable_body_is_still_classified() -> None:
     error = ApiException(status=429, reason="Too Many Requests")
-    assert classify(error) is EvictionOutcome.OVERLOADED
+    assert classify(error).outcome is EvictionOutcome.OVERLOADED
 
 
 @pytest.mark.parametrize(

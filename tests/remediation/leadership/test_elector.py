@@ -117,6 +117,17 @@ def test_a_lease_that_runs_out_while_a_write_is_under_way_ends_the_process() -> 
     assert contest.deaths == ["a"]
 
 
+def test_several_writes_may_be_under_way_and_the_first_to_end_does_not_end_the_others() -> None:
+    contest = Contest()
+    contest.a.attempt()
+    with contest.a.acting():
+        with contest.a.acting():
+            pass
+        contest.time.pass_time(11)
+        contest.a.attempt()
+    assert contest.deaths == ["a"]
+
+
 def test_a_lease_that_runs_out_between_writes_only_ends_the_leading() -> None:
     contest = Contest()
     contest.a.attempt()

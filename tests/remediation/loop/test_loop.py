@@ -8,23 +8,27 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from prometheus_client import CollectorRegistry
 
 from daemon.logs import logger
 from remediation.catalog import Catalog
 from remediation.loop import Loop, Pace
-from remediation.policy.ledger import Ledger
+from remediation.policy.ledger import Ledger, Pause
 from remediation.policy.limits import Mode, Rung
 from remediation.ports import (
     CallFailed,
     Conflict,
+    EvictionAnswer,
     EvictionOutcome,
     EvidenceReading,
     FailureReason,
+    Pods,
 )
 from remediation.report import Report
 from tests.remediation.builders import (
+    NOW,
     a_ledger,
     a_mark,
     a_pod,
@@ -54,10 +58,13 @@ class Scene:
     write_fails: Exception | None = None
     nodes_fail: Exception | None = None
     outcome: EvictionOutcome = EvictionOutcome.ACCEPTED
+    words: str = ""
     holder: str = "somebody"
+    lanes: int = 1
+    alerts: tuple[Any, ...] = (an_alert(),)
 
     def __post_init__(self) -> None:
-        self.ledger.ledger = a_ledger(an_alert())
+        self.ledger.ledger = a_ledger(*self.alerts)
         self.registry = CollectorRegistry()
         self.lines = io.StringIO()
         self.time = HandClock()
@@ -69,7 +76,7 @@ class Scene:
             evidence=self,
             leadership=self,
             policy=lambda: self.policy,
-            pace=Pace(tick_seconds=5, poll_seconds=60),
+            pace=Pace(tick_seconds=5, poll_seconds=60, lanes=self.lanes),
             clock=self.time.clock,
             report=self.report,
         )
@@ -79,24 +86,27 @@ class Scene:
             raise self.nodes_fail
         return self.pool
 
-    def pods(self, node: str) -> tuple[Any, ...]:
-        return (a_pod("p1"), a_pod("p2"))
+    def pods(self) -> Pods:
+        return Pods({**dict.fromkeys(self.pool, ()), "n1": (a_pod("p1"), a_pod("p2"))})
 
     def write_node(self, write: NodeWrite) -> None:
         self.order.append(f"{write.decision} {write.node.name}")
         if self.write_fails is not None:
             raise self.write_fails
 
-    def evict(self, wave: EvictWave, *, may_go_on: Any) -> dict[str, EvictionOutcome]:
+    def evict(self, wave: EvictWave, *, may_go_on: Any) -> dict[str, EvictionAnswer]:
         self.order.append(f"evict {len(wave.pods)}")
-        return {pod.uid: self.outcome for pod in wave.pods}
+        return {pod.uid: EvictionAnswer(self.outcome, self.words) for pod in wave.pods}
 
     def tell(self, _: Any) -> None:
         self.order.append("event")
 
+    def last(self) -> Any:
+        return self.ledger.last()
+
     def read(self, *_: Any) -> Any:
         if _:
-            return EvidenceReading(proof(an_alert(), an_alert("n2")), {})
+            return EvidenceReading(proof(*{*self.alerts, an_alert("n2")}), {})
         return self.ledger.read()
 
     def write(self, ledger: Ledger, version: str) -> Any:
@@ -146,6 +156,31 @@ def test_a_rival_write_makes_it_decide_again_on_what_was_written() -> None:
     scene.loop.tick()
     assert scene.order[:3] == ["ledger", "ledger", "ledger"]
     assert scene.ledger.writes == 1
+
+
+def test_a_pause_that_another_replica_recorded_is_seen_before_a_step_that_writes_nothing() -> None:
+    """A relapse costs no grant, so nothing but a fresh look would find the pause."""
+    scene = Scene(policy=a_policy(Mode.MIGRATE))
+    scene.pool = a_pool(10, an_excluded_node(mark=a_mark(rung=Rung.MIGRATE)))
+    scene.loop.tick()
+    seen = scene.ledger.read()
+    scene.order.clear()
+    scene.ledger.seen = seen
+    pause = Pause(author="ann", reason="storage work", since=NOW)
+    scene.ledger.write(msgspec.structs.replace(seen.ledger, pause=pause), seen.version)
+    scene.loop.tick()
+    assert scene.order == []
+    assert "2 paused" in scene.sentence
+
+
+def test_a_burst_is_taken_side_by_side_and_each_step_once() -> None:
+    alerts = tuple(an_alert(f"n{number}") for number in range(1, 31))
+    scene = Scene(lanes=8, pool=a_pool(40), alerts=alerts)
+    assert scene.loop.tick()
+    excluded = [done for done in scene.order if done.startswith("exclude")]
+    assert sorted(excluded) == sorted(f"exclude n{number}" for number in range(1, 31))
+    assert scene.order[0] == "ledger"
+    assert scene.order.count("event") == 30
 
 
 def test_a_ledger_that_cannot_be_written_stops_every_step() -> None:

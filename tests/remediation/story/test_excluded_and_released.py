@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.remediation.site import eventually
+from tests.remediation.site import SOON_BACK, eventually
 
 if TYPE_CHECKING:
     from tests.remediation.site import Site
 
-SOAK = {"release": {"soak_seconds": 0.3, "interval_seconds": 0.1}}
+SOAK = {"release": SOON_BACK}
 
 
 def test_a_posted_alert_excludes_its_node_and_a_calm_node_comes_back(site: Site) -> None:
@@ -29,6 +29,7 @@ def test_a_posted_alert_excludes_its_node_and_a_calm_node_comes_back(site: Site)
         )
         assert mark["node_uid"] == site.node(sick).metadata.uid
         assert site.our_taints(sick) == ["NoSchedule"]
+        assert (site.risk(sick), site.risk(well)) == ("high", None)
         assert "mine" in {taint.key for taint in site.node(sick).spec.taints}
         assert site.mark(well) is None
         eventually(lambda: site.ledger().grants[sick].applied)
@@ -36,13 +37,15 @@ def test_a_posted_alert_excludes_its_node_and_a_calm_node_comes_back(site: Site)
 
         site.monitoring.quiet(sick)
         eventually(lambda: not site.node(sick).spec.unschedulable)
-        assert site.mark(sick) is None
+        eventually(lambda: site.mark(sick) is None)
+        assert site.risk(sick) == "low"
         assert site.our_taints(sick) == []
         assert "mine" in {taint.key for taint in site.node(sick).spec.taints}
         assert site.ledger().grants == {}
         eventually(lambda: "AtRiskReleased" in site.events(sick))
         assert sorted(set(site.events(sick))) == [
             "AtRiskExcluded",
+            "AtRiskOnProbation",
             "AtRiskReleased",
             "AtRiskVerifying",
         ]
@@ -61,6 +64,7 @@ def test_a_warning_taints_softly_and_cordons_nothing(site: Site) -> None:
     with site.run():
         eventually(lambda: site.our_taints(sick) == ["PreferNoSchedule"])
         assert site.cordoned() == []
+        assert site.risk(sick) == "elevated"
 
 
 def test_observe_touches_nothing_and_says_what_it_would_do(site: Site) -> None:
@@ -80,6 +84,7 @@ def test_only_the_budget_moves_and_nothing_is_forgotten(site: Site) -> None:
     names = site.add_nodes(4)
     alerts = [site.monitoring.fire(name) for name in names]
     limits = {"unavailable_nodes": 2, "unavailable_percent": 50, "breaker_grants": 9}
+    limits |= {"domains": [], "predicted_percent": 100}
     with site.run(policy={"mode": "exclude", "limits": limits, **SOAK}) as running:
         assert running.post(*alerts).status_code == 200
         eventually(lambda: sorted(running.reasons().values()).count("pool_share") == 2)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kubernetes import client
 
-from tests.remediation.site import eventually
+from tests.remediation.site import SOON_BACK, eventually
 
 if TYPE_CHECKING:
     from tests.remediation.site import Running, Site
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MIGRATE = {
     "mode": "migrate",
     "limits": {"unavailable_percent": 100},
-    "release": {"soak_seconds": 0.3, "interval_seconds": 0.1},
+    "release": SOON_BACK,
 }
 
 
