@@ -25,6 +25,7 @@ _REASONS = {
     Decision.TRUST: "AtRiskOnProbation",
     Decision.RELEASE: "AtRiskReleased",
     Decision.STAND_DOWN: "AtRiskHeld",
+    Decision.GIVE_WAY: "AtRiskGivesWay",
 }
 _MESSAGE_CHARACTERS = 1000
 

@@ -8,12 +8,24 @@ from typing import TYPE_CHECKING
 from remediation.policy.refusal import Reason, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from remediation.policy.limits import MigrationBar
     from remediation.policy.snapshot import Node, Pod, Snapshot, Taint
 
 HOSTNAME = "kubernetes.io/hostname"
+
+
+def unknown(name: str, nodes: Mapping[str, Node]) -> Refusal:
+    """Say that only an exact name is acted on, and which one may have been meant."""
+    meant = [node.name for node in nodes.values() if _resembles(name, node)]
+    hint = f"; {meant[0]} may be meant: see the relabelling" if len(meant) == 1 else ""
+    return Refusal(Reason.UNKNOWN_NODE, f"the pool has no node of that name{hint}")
+
+
+def _resembles(name: str, node: Node) -> bool:
+    short = node.name.startswith(f"{name}.") or name.startswith(f"{node.name}.")
+    return short or node.labels.get(HOSTNAME) == name
 
 
 def may_act_on(node: Node, snapshot: Snapshot) -> Refusal | None:
@@ -63,7 +75,8 @@ def _stays(pod: Pod, bar: MigrationBar) -> bool:
 
 def pinned(pod: Pod, node: Node) -> bool:
     """Return whether `pod` may run on `node` only: a scheduler of gangs tied it there."""
-    return pod.node_selector.get(HOSTNAME) == node.labels.get(HOSTNAME, node.name)
+    tied_to = pod.node_selector.get(HOSTNAME)
+    return tied_to is not None and tied_to == node.labels.get(HOSTNAME, node.name)
 
 
 def obstacle(pod: Pod, bar: MigrationBar) -> Refusal | None:

@@ -73,6 +73,9 @@ def standing(node: str, evidence: Evidence, bar: EvidenceBar) -> Refusal | None:
     prediction = evidence.predictions.get(node)
     if prediction is None or prediction.age_seconds is None:
         return Refusal(Reason.PREDICTION_ABSENT, "Prometheus holds no prediction for the node")
+    if prediction.age_seconds < -bar.ahead_seconds:
+        words = f"the prediction is more than {bar.ahead_seconds:g} s ahead of the time"
+        return Refusal(Reason.PREDICTION_STALE, words)
     if prediction.age_seconds > bar.freshness_seconds:
         words = f"the prediction is older than {bar.freshness_seconds:g} s"
         return Refusal(Reason.PREDICTION_STALE, words)

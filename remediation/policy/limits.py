@@ -140,11 +140,13 @@ class EvidenceBar(Part, frozen=True, kw_only=True):
     warning_probability: float = 0.1
     critical_probability: float = 0.3
     freshness_seconds: float = 180.0
+    ahead_seconds: float = 30.0
 
     def __post_init__(self) -> None:
         ratio(warning_probability=self.warning_probability)
         ratio(critical_probability=self.critical_probability)
         positive(freshness_seconds=self.freshness_seconds)
+        not_negative(ahead_seconds=self.ahead_seconds)
 
     def probability(self, severity: Severity) -> float:
         """Return the least probability that justifies acting on an alert of `severity`."""

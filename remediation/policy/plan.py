@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from remediation.policy import episodes
+from remediation.policy import eligibility, episodes
 from remediation.policy.outlook import held, look, untouchable
 from remediation.policy.recovery import come_back, stand_down
 from remediation.policy.refusal import Reason, Refusal
@@ -72,7 +72,7 @@ def summary(findings: tuple[Finding, ...]) -> str:
 def _decide(episode: Episode, snapshot: Snapshot, outlook: Outlook) -> Turn:
     node = episode.node
     if node is None:
-        refusal = Refusal(Reason.UNKNOWN_NODE, "the pool has no node of that name")
+        refusal = eligibility.unknown(episode.name, snapshot.nodes)
         return wait(episode, EpisodeState.DEFERRED, refusal)
     unsafe = untouchable(node, snapshot.epoch)
     if unsafe is not None:

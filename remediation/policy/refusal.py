@@ -21,6 +21,7 @@ class Reason(StrEnum):
     WAVE_TOO_LARGE = "wave_too_large"
     WAVE_INCOMPLETE = "wave_incomplete"
     WAVE_ELSEWHERE = "wave_elsewhere"
+    WORK_TIED = "work_tied"
     JOB_COOLDOWN = "job_cooldown"
     ONE_AT_A_TIME = "one_at_a_time"
     NODE_COOLDOWN = "node_cooldown"

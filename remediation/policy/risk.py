@@ -12,6 +12,7 @@ from dataclasses import replace as copy
 from typing import TYPE_CHECKING
 
 from remediation.policy import budget, eligibility, guards
+from remediation.policy.giveway import give_way, hosts_tied_work, kept_out
 from remediation.policy.justify import wanted
 from remediation.policy.ledger import Grant
 from remediation.policy.limits import Rung
@@ -37,6 +38,9 @@ def advance(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot, outloo
     """Decide a marked node that is still suspect: relapse, climb, move its work, or wait."""
     if mark.state in {MarkState.VERIFYING, MarkState.PROBATION}:
         return relapse(episode, node, mark, snapshot, "an alert fires again")
+    pod = kept_out(node, mark, snapshot) if mark.cordoned else None
+    if pod is not None:
+        return give_way(episode, node, mark, pod, snapshot)
     ceiling = snapshot.policy.ceiling
     asked = max(wanted(suspect, snapshot) for _, suspect in episode.suspects)
     if min(asked, ceiling) > mark.rung:
@@ -58,6 +62,11 @@ def _climb(
     observing = snapshot.policy.ceiling is Rung.OBSERVE
     asked = wanted(suspect, snapshot)
     rung = asked if observing else min(asked, snapshot.policy.ceiling)
+    if rung is Rung.EXCLUDE and hosts_tied_work(node, snapshot):
+        if node.mark is not None:
+            words = "its work is tied to it, so only the soft taint keeps others away"
+            return wait(episode, state, Refusal(Reason.WORK_TIED, words))
+        rung = Rung.SOFTEN
     if node.mark is not None and rung <= node.mark.rung:
         # The worse alert lacks evidence; what is on the node already covers this one.
         words = "the alert still fires"

@@ -26,6 +26,7 @@ class Decision(StrEnum):
     TRUST = "trust"
     RELEASE = "release"
     STAND_DOWN = "stand_down"
+    GIVE_WAY = "give_way"
     WAIT = "wait"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from remediation.alert import Alert
-from remediation.policy import use
+from remediation.policy import domains, use
 from remediation.policy.evidence import Evidence
 from remediation.policy.ledger import Ledger, decode, encode, hear
 from remediation.policy.limits import Limits, Policy, Rung
@@ -117,10 +117,15 @@ class World:
             self.recorded.add(grant.id)
         hard = [name for name, grant in fresh.items() if grant.rung > Rung.SOFTEN]
         self.spent += len(hard)
-        assert self.spent <= self.allowance + 1e-9, "more grants than tokens"
+        limits = self.policy.limits
+        # A wave that is let through alone may leave a debt of at most its own size.
+        assert self.spent <= self.allowance + limits.wave_nodes + 1e-9, "more grants than tokens"
         if hard:
-            limits = self.policy.limits
-            assert len(use.in_flight(self.nodes, after)) <= limits.concurrency
+            idle = self.now - limits.patience_seconds
+            flying = use.in_flight(self.nodes, after, idle_before=idle)
+            alone = 1 < len(hard) <= limits.wave_nodes and flying == set(hard)
+            assert alone or len(flying) <= limits.concurrency
+            assert alone or domains.crowded(flying, self.nodes, limits) is None
             assert before.breaker.tripped_at is None
             assert before.pause is None
 
