@@ -102,10 +102,14 @@ class Wave(_Entry, frozen=True, kw_only=True):
 
 
 class Past(_Entry, frozen=True, kw_only=True):
-    """An episode that is over: its node rests before anything is done to it again."""
+    """An episode that is over: its node rests before anything is done to it again.
+
+    A return on probation is no end: it is counted, and brings no rest.
+    """
 
     episode: str
     ended_at: float
+    rests: bool = True
 
 
 class Ledger(_Entry, frozen=True, kw_only=True):

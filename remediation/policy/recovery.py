@@ -130,7 +130,7 @@ def _trust(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot) -> Turn
         grants = dict(ledger.grants)
         if node.name in grants:
             grants[node.name] = replace(grants[node.name], rung=Rung.SOFTEN)
-        return _returned(replace(ledger, grants=grants), node, mark, snapshot)
+        return _returned(replace(ledger, grants=grants), node, mark, snapshot, trusted=True)
 
     return act(episode, EpisodeState.PROBATION, step, change)
 
@@ -147,17 +147,30 @@ def _release(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot) -> Tu
     )
 
     def change(ledger: Ledger) -> Ledger:
-        return _returned(_without_grant(ledger, node.name), node, mark, snapshot)
+        lighter = _without_grant(ledger, node.name)
+        return _returned(lighter, node, mark, snapshot, trusted=False)
 
     return act(episode, state_of(mark), step, change)
 
 
-def _returned(ledger: Ledger, node: Node, mark: Mark, snapshot: Snapshot) -> Ledger:
-    """Record that a node takes work again; one that was only tainted softly always did."""
+def _returned(
+    ledger: Ledger, node: Node, mark: Mark, snapshot: Snapshot, *, trusted: bool
+) -> Ledger:
+    """Record that a node takes work again; one that was only tainted softly always did.
+
+    One on trust is still in its episode; the rest begins when that is over.
+    """
+    now = snapshot.now
     if not mark.cordoned:
-        return ledger
+        if not mark.probation:
+            return ledger
+        return rests.over(ledger, node.name, mark.episode, now)
+    if trusted:
+        ledger = rests.returned(ledger, node.name, mark.episode, mark.since, now)
+    else:
+        ledger = rests.over(ledger, node.name, mark.episode, now)
     return replace(
-        rests.over(ledger, node.name, mark.episode, snapshot.now),
+        ledger,
         released_at=snapshot.now,
         released_in=release.domain_of(node, snapshot),
     )

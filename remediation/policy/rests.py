@@ -25,17 +25,25 @@ def over(ledger: Ledger, node: str, episode: str, now: float) -> Ledger:
     )
 
 
+def returned(ledger: Ledger, node: str, episode: str, soak: float, now: float) -> Ledger:
+    """Count a return on probation after the soak that began at `soak` (Unix seconds)."""
+    name = f"{episode}@{soak:.0f}"
+    others = tuple(past for past in ledger.past.get(node, ()) if past.episode != name)
+    back = Past(episode=name, ended_at=now, rests=False)
+    return replace(ledger, past={**ledger.past, node: (*others, back)})
+
+
 def resting(ledger: Ledger, node: str, limits: Limits, now: float) -> Refusal | None:
     """Return why `node` must not be taken away again yet, or None."""
-    ended = [past.ended_at for past in ledger.past.get(node, ())]
-    recent = [at for at in ended if now - at < limits.flap_window_seconds]
+    found = ledger.past.get(node, ())
+    recent = [past for past in found if now - past.ended_at < limits.flap_window_seconds]
     if len(recent) >= limits.flap_episodes:
         words = (
-            f"{len(recent)} episodes ended within {limits.flap_window_seconds:g} s:"
+            f"it came back {len(recent)} times within {limits.flap_window_seconds:g} s:"
             " the node flaps, a person must look"
         )
         return Refusal(Reason.FLAPPING, words)
-    if any(now - at < limits.node_cooldown_seconds for at in ended):
+    if any(p.rests and now - p.ended_at < limits.node_cooldown_seconds for p in found):
         words = f"its last episode ended less than {limits.node_cooldown_seconds:g} s ago"
         return Refusal(Reason.NODE_COOLDOWN, words)
     return None

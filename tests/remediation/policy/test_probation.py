@@ -6,7 +6,9 @@ import dataclasses
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from remediation.policy.ledger import Past
 from remediation.policy.limits import Rung
 from remediation.policy.plan import plan
 from remediation.policy.refusal import Reason
@@ -27,6 +29,7 @@ from tests.remediation.builders import (
     an_excluded_node,
     calm,
     finding_of,
+    only_finding,
 )
 
 SOAKED = a_mark(state=MarkState.VERIFYING, since=NOW - 3600)
@@ -226,3 +229,15 @@ def test_a_person_who_cordons_a_node_on_probation_keeps_it_cordoned() -> None:
 def test_a_lost_ledger_makes_a_soft_grant_of_a_node_on_probation() -> None:
     decided = plan(trusted(ledger=a_ledger()))
     assert decided.ledger.grants["n1"].rung is Rung.SOFTEN
+
+
+def test_a_node_on_probation_has_not_begun_its_rest_and_may_be_excluded_again() -> None:
+    """The episode goes on; only the number of returns is limited."""
+    back = Past(episode="n1.e@1", ended_at=NOW - 60, rests=False)
+    mark = a_mark(state=MarkState.ELEVATED, rung=Rung.SOFTEN, cordoned=False, probation=True)
+    node = a_node("n1", mark=mark)
+    for returns, decision in ((1, Decision.EXCLUDE), (3, Decision.WAIT)):
+        past = tuple(replace(back, episode=f"n1.e@{n}") for n in range(returns))
+        ledger = replace(a_ledger(an_alert()), past={"n1": past})
+        snapshot = a_suspect_snapshot(nodes=a_pool(10, node), ledger=ledger)
+        assert only_finding(snapshot).decision is decision

@@ -127,7 +127,12 @@ class Waves(RuleBasedStateMachine):
 
     @initialize(limits=LIMITS)
     def a_site_sets_its_limits(self, limits: Limits) -> None:
-        release = ReleaseBar(soak_seconds=1200, interval_seconds=600)
+        release = ReleaseBar(
+            soak_seconds=1200,
+            interval_seconds=600,
+            jitter_seconds=60,
+            quiet_probation_seconds=1200,
+        )
         self.world = JobWorld(a_policy(Mode.MIGRATE, limits=limits, release=release))
         self.world.now += limits.job_cooldown_seconds
 
@@ -199,7 +204,7 @@ class Waves(RuleBasedStateMachine):
         world.firing.clear()
         for name in world.nodes:
             world.change(name, ready=True)
-        for _ in range(12 * SIZE):
+        for _ in range(20 * SIZE):
             world.tick()
             world.end_some()
             world.pass_time(world.policy.release.soak_seconds / 2)
