@@ -1,4 +1,4 @@
-"""Feeds simulated nodes to the shipped artefact as the exporter would, without the training half."""
+"""Feeds simulated nodes to the shipped artefact as the exporter would; no training half here."""
 
 from __future__ import annotations
 

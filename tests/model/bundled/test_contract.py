@@ -36,7 +36,7 @@ def test_its_worth_stands_beside_the_base_rate(predictor: Predictor) -> None:
     worth = predictor.info.evaluation
     assert worth.events > 0
     assert worth.node_weeks > 0
-    assert 0 < worth.base_rate_per_node_week
+    assert worth.base_rate_per_node_week > 0
     assert 0 < worth.brier_of_base_rate < worth.brier_of_always_healthy
 
 
