@@ -51,9 +51,11 @@ class Evaluation(msgspec.Struct, frozen=True):
 
     An alert is a crossing of `threshold` by the probability of `horizon`.
     Rates are per node-week; `base_rate_per_node_week` is that of the evaluated
-    data, which is richer in failures than the field: `precision_at_field_rate`
-    says what the same recall and false alerts give at `field_rate_per_node_week`.
-    Quartiles are the lower and the upper one.
+    data, which is richer in failures than the field.  Few node-weeks without a
+    false alert prove little, so `precision_at_field_rate_lower` says what the
+    recall gives at `field_rate_per_node_week` with false alerts as frequent as
+    their upper bound (one-sided, 95 %).  Quartiles are the lower and the upper
+    one.  Brier scores are weighed to the field's rate of failures.
     """
 
     data: str
@@ -64,9 +66,10 @@ class Evaluation(msgspec.Struct, frozen=True):
     base_rate_per_node_week: float
     event_recall: float
     precision: float
-    precision_at_field_rate: float
+    precision_at_field_rate_lower: float
     field_rate_per_node_week: float
     false_alerts_per_node_week: float
+    false_alerts_per_node_week_upper: float
     median_lead_hours: float
     lead_hours_quartiles: tuple[float, float]
     brier: float

@@ -63,13 +63,14 @@ def _worth(worth: Evaluation) -> tuple[str, ...]:
         f"  lead time, median            {worth.median_lead_hours:.1f} h "
         f"(quartiles {worth.lead_hours_quartiles[0]:.1f} and {worth.lead_hours_quartiles[1]:.1f})",
         f"  false alerts                 {worth.false_alerts_per_node_week:.4f} per node-week, "
-        f"over {worth.node_weeks:.1f} node-weeks",
+        f"at most {worth.false_alerts_per_node_week_upper:.4f} (95 %), "
+        f"from {worth.node_weeks:.1f} node-weeks",
         f"  precision                    {worth.precision:.3f} where "
         f"{worth.base_rate_per_node_week:.3f} failures come in a node-week, as in this data",
-        f"                               {worth.precision_at_field_rate:.3f} where "
+        f"                               at least {worth.precision_at_field_rate_lower:.3f} where "
         f"{worth.field_rate_per_node_week:.3f} do, as in the field",
-        f"  Brier score                  {worth.brier:.4f}; always the base rate: "
-        f"{worth.brier_of_base_rate:.4f}; always healthy: {worth.brier_of_always_healthy:.4f}",
+        f"  Brier score                  {worth.brier:.6f}; always the base rate: "
+        f"{worth.brier_of_base_rate:.6f}; always healthy: {worth.brier_of_always_healthy:.6f}",
     )
 
 

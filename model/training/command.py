@@ -36,7 +36,7 @@ SIZES = {
     "bundled": (BUNDLED, Schedule(), Search(), 12_000),
     "tiny": (TINY, Schedule(iterations=12, batch=16), Search(epochs=2, batch=256), 320),
 }
-NOT_JUDGED = Evaluation("nothing", "24h", 0.5, 0, 0, 0, 0, 0, 0, 0, 0, 0, (0, 0), 0, 0, 0)
+NOT_JUDGED = Evaluation("nothing", "24h", 0.5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (0, 0), 0, 0, 0)
 PARITY_MOMENTS = 12
 
 

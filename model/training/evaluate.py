@@ -10,6 +10,7 @@ import numpy as np
 from model.artefact import Evaluation
 from model.training.hazard import BASE_FAILURES_PER_NODE_WEEK
 from model.training.labels import within
+from model.training.rates import poisson_upper
 from model.training.replay import highest, judge, replay, weeks
 
 if TYPE_CHECKING:
@@ -27,7 +28,10 @@ BRIER_EVERY_STEPS = 60
 
 
 class Line(msgspec.Struct, frozen=True):
-    """Results at one horizon and threshold; leads are hours, empty without detection."""
+    """Results at one horizon and threshold; leads are hours, empty without detection.
+
+    Bounds are one-sided, 95 %: few node-weeks without a false alert prove little.
+    """
 
     horizon: str
     threshold: float
@@ -36,8 +40,10 @@ class Line(msgspec.Struct, frozen=True):
     right_cause: int
     false_alerts: int
     false_alerts_per_node_week: float
+    false_alerts_per_node_week_upper: float
     precision: float
     precision_at_field_rate: float
+    precision_at_field_rate_lower: float
     lead_hours_quartiles: tuple[float, ...]
 
 
@@ -56,7 +62,11 @@ class KindLine(msgspec.Struct, frozen=True):
 
 
 class BrierLine(msgspec.Struct, frozen=True):
-    """Mean squared error of the probability of one horizon, beside two answers without a model."""
+    """Mean squared error of the probability of one horizon, beside two answers without a model.
+
+    Moments of nodes that do not fail are weighed up until failures are as rare
+    as in the field (`failing_ratio`), since that is what the probability is for.
+    """
 
     horizon: str
     moments: int
@@ -84,11 +94,12 @@ def evaluate(predictor: Predictor, episodes: Iterable[Episode], data: str) -> Re
     replays = [replay(predictor, episode) for episode in episodes]
     horizons, causes = predictor.info.horizons, predictor.info.causes
     quiet = sum(weeks(one) for one in replays if one.outcome is None)
+    events = sum(one.outcome is not None for one in replays)
     return Report(
         data=data,
         node_weeks=sum(map(weeks, replays)),
         quiet_node_weeks=quiet,
-        events=sum(one.outcome is not None for one in replays),
+        events=events,
         field_failures_per_node_week=BASE_FAILURES_PER_NODE_WEEK,
         lines=tuple(
             _line(replays, causes, horizons, horizon, threshold, quiet)
@@ -99,7 +110,10 @@ def evaluate(predictor: Predictor, episodes: Iterable[Episode], data: str) -> Re
             _kind_line(kind, [one for one in replays if one.kind == kind], causes, horizons)
             for kind in dict.fromkeys(one.kind for one in replays)
         ),
-        brier=tuple(_brier(replays, horizons, horizon) for horizon in range(len(horizons))),
+        brier=tuple(
+            _brier(replays, horizons, horizon, _quiet_weight(events, quiet))
+            for horizon in range(len(horizons))
+        ),
     )
 
 
@@ -118,9 +132,10 @@ def summarise(report: Report) -> Evaluation:
         base_rate_per_node_week=report.events / report.node_weeks if report.node_weeks else 0.0,
         event_recall=line.detected / line.events if line.events else 0.0,
         precision=line.precision,
-        precision_at_field_rate=line.precision_at_field_rate,
+        precision_at_field_rate_lower=line.precision_at_field_rate_lower,
         field_rate_per_node_week=report.field_failures_per_node_week,
         false_alerts_per_node_week=line.false_alerts_per_node_week,
+        false_alerts_per_node_week_upper=line.false_alerts_per_node_week_upper,
         median_lead_hours=leads[1],
         lead_hours_quartiles=(leads[0], leads[2]),
         brier=brier.brier,
@@ -142,6 +157,7 @@ def _line(
     events = sum(one.outcome is not None for one in replays)
     false = sum(verdict.false_alerts for verdict in verdicts)
     rate = false / quiet_weeks if quiet_weeks else 0.0
+    upper = poisson_upper(false) / quiet_weeks if quiet_weeks else 0.0
     recall = len(leads) / events if events else 0.0
     return Line(
         horizon=horizons[horizon],
@@ -151,8 +167,10 @@ def _line(
         right_cause=sum(verdict.right for verdict in verdicts),
         false_alerts=false,
         false_alerts_per_node_week=rate,
+        false_alerts_per_node_week_upper=upper,
         precision=_share(len(leads), false),
         precision_at_field_rate=_share(recall * BASE_FAILURES_PER_NODE_WEEK, rate),
+        precision_at_field_rate_lower=_share(recall * BASE_FAILURES_PER_NODE_WEEK, upper),
         lead_hours_quartiles=_quartiles(leads),
     )
 
@@ -180,24 +198,35 @@ def _kind_line(
     )
 
 
-def _brier(replays: Sequence[Replay], horizons: Sequence[str], horizon: int) -> BrierLine:
+def _quiet_weight(events: int, quiet_weeks: float) -> float:
+    """How many real quiet node-weeks one of the evaluated ones stands for."""
+    if not events or not quiet_weeks:
+        return 1.0
+    return events / BASE_FAILURES_PER_NODE_WEEK / quiet_weeks
+
+
+def _brier(
+    replays: Sequence[Replay], horizons: Sequence[str], horizon: int, quiet_weight: float
+) -> BrierLine:
     """Judge one moment an hour, as far as it is known what became of the node."""
-    predicted, failed = [], []
+    predicted, failed, weights = [], [], []
     for one in replays:
-        outcome = one.outcome
+        failure = None if one.outcome is None else one.outcome.hours
         hours = one.hours[::BRIER_EVERY_STEPS]
-        failure = None if outcome is None else outcome.hours
         truth, known = within(hours, failure, one.end_hours)
         usable = known[:, horizon] & (hours < (np.inf if failure is None else failure))
         predicted.append(one.node[::BRIER_EVERY_STEPS, horizon][usable])
         failed.append(truth[usable, horizon])
-    probability, came = np.concatenate(predicted), np.concatenate(failed).astype(np.float64)
-    base = float(came.mean()) if len(came) else 0.0
+        weights.append(np.full(int(usable.sum()), quiet_weight if failure is None else 1.0))
+    came, weight = np.concatenate(failed).astype(np.float64), np.concatenate(weights)
+    if not len(came):
+        return BrierLine(horizons[horizon], 0, 0.0, 0.0, 0.0, 0.0)
+    base = float(np.average(came, weights=weight))
     return BrierLine(
         horizon=horizons[horizon],
         moments=len(came),
         failing_ratio=base,
-        brier=float(np.mean((probability - came) ** 2)) if len(came) else 0.0,
+        brier=float(np.average((np.concatenate(predicted) - came) ** 2, weights=weight)),
         brier_of_always_healthy=base,
         brier_of_base_rate=base * (1.0 - base),
     )

@@ -42,7 +42,9 @@ def fate(
 
     An event is known by its interval only, so the intervals before it are
     survived whole and the later ones say nothing.  One that was not struck
-    itself is observed until the failure and then no longer.
+    itself counts as exposed for the whole interval in which its node failed:
+    it is known that this part was not the cause, and the last minutes, when
+    everything on the node runs hot, are where that must be said.
     """
     edges = np.array(EDGES_HOURS)
     left, right = edges[:-1], edges[1:]
@@ -60,7 +62,7 @@ def fate(
         known = event >= 0
         exposure[known] = np.arange(len(right)) < event[known, None]
     else:
-        # A failed node goes on being observed for a while; this part did not cause it.
+        exposure = np.ceil(exposure)
         exposure[after] = np.arange(len(right)) == 0
     return Fate(exposure.astype(np.float32), event)
 

@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     Report = Callable[[str, int, int, str], None]
     """Called with (stage, done, total, note)."""
 
-THREADS = 2
-"""Fixed, since sums split over another number of threads round differently."""
+THREADS = 1
+"""Fixed, since sums split over another number of threads round differently; and one, since
+the networks are small: on a busy machine a second thread costs far more than it brings."""
 
 
 @dataclass(frozen=True, slots=True)

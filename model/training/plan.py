@@ -59,6 +59,7 @@ class Amounts:
     lookalikes_per_kind: int
     healthy: int
     healthy_hours: float = 168.0
+    quiet_hours: tuple[float, float] = QUIET_HOURS
 
 
 BUNDLED = {
@@ -69,9 +70,9 @@ BUNDLED = {
 """What the bundled artefact is made from."""
 
 TINY = {
-    Split.FIT: Amounts(1, 1, 1, 12.0),
-    Split.HELD: Amounts(1, 1, 1, 12.0),
-    Split.TEST: Amounts(1, 1, 1, 12.0),
+    Split.FIT: Amounts(1, 1, 1, 12.0, (1.5, 3.0)),
+    Split.HELD: Amounts(1, 1, 1, 12.0, (1.5, 3.0)),
+    Split.TEST: Amounts(1, 1, 1, 12.0, (1.5, 3.0)),
 }
 """Enough to show that every step works; worth nothing."""
 
@@ -115,7 +116,10 @@ def _scenario(
     work = Workload(rng.choice(list(WORKLOADS), p=list(WORKLOADS.values())))
     if story.kind == HEALTHY:
         return Scenario(workload=work), amounts.healthy_hours
-    quiet, duration = _log_uniform(rng, QUIET_HOURS), _log_uniform(rng, story.duration_seconds)
+    quiet, duration = (
+        _log_uniform(rng, amounts.quiet_hours),
+        _log_uniform(rng, story.duration_seconds),
+    )
     scenario = Scenario(
         kind=story.kind,
         onset_seconds=quiet * HOUR,

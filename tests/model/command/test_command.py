@@ -25,7 +25,8 @@ def test_inspect_tells_where_an_artefact_is_from_and_what_it_was_worth(
     assert "trained      2023-11-14 22:13 UTC, seed 7" in out
     assert "event recall                 0.500 of 4 failures" in out
     assert "precision                    0.500 where 0.200 failures come in a node-week" in out
-    assert "0.120 where 0.027 do, as in the field" in out
+    assert "at least 0.120 where 0.027 do, as in the field" in out
+    assert "0.1000 per node-week, at most 0.2000 (95 %)" in out
     assert "required  gpu_temperature_celsius" in out
     assert "optional  node_power_watts" in out
 

@@ -24,10 +24,10 @@ def test_a_failure_beyond_the_last_horizon_is_survived_whole() -> None:
     np.testing.assert_array_equal(exposure[0], [1, 1, 1, 1])
 
 
-def test_siblings_are_watched_until_the_node_fails() -> None:
-    exposure, event = fate(np.array([60.0]), 72.0, 80.0, struck=False)
-    assert event[0] == -1
-    np.testing.assert_allclose(exposure[0], [1, 1, 6 / 18, 0])
+def test_siblings_did_not_cause_the_failure_of_their_node() -> None:
+    exposure, event = fate(np.array([60.0, 71.9, 72.5]), 72.0, 80.0, struck=False)
+    assert list(event) == [-1, -1, -1]
+    np.testing.assert_allclose(exposure, [[1, 1, 1, 0], [1, 0, 0, 0], [1, 0, 0, 0]])
 
 
 def test_a_quiet_node_is_watched_until_its_record_ends() -> None:
