@@ -39,6 +39,10 @@ LABELS = {
 }
 LIFTED: dict[str, Any] = {
     "concurrency": 100_000,
+    "domains": [],
+    "waves": 100_000,
+    "namespace_waves": 100_000,
+    "predicted_nodes": 100_000,
     "unavailable_nodes": 100_000,
     "unavailable_percent": 100,
     "token_burst": 100_000,
@@ -72,9 +76,13 @@ class Monitoring:
     def __call__(self, environ: Any, start_response: Any) -> Iterable[bytes]:
         """Answer one request."""
         request = Request(environ)
-        alerts = request.path == "/api/v2/alerts"
-        body = json.dumps(self._alerts() if alerts else self._vector(request.form["query"]))
-        answer: Iterable[bytes] = Response(body)(environ, start_response)
+        if request.path == "/api/v1/query":
+            found: Any = self._vector(request.form["query"])
+        else:
+            ours = "remediation" in request.args.get("filter", "")
+            found = self._alerts() if ours else []
+        response = Response(json.dumps(found), mimetype="application/json")
+        answer: Iterable[bytes] = response(environ, start_response)
         return answer
 
     def _alerts(self) -> list[dict[str, Any]]:
