@@ -16,6 +16,7 @@ from daemon.lifecycle import FileWatch
 from daemon.serving import Server
 from daemon.settings import SettingsError, load
 from remediation.catalog import Catalog
+from remediation.checkpoint_http import HttpHook
 from remediation.evidence_http import Endpoint, HttpEvidence
 from remediation.inbox import Inbox
 from remediation.kube.cluster import KubeCluster
@@ -82,6 +83,8 @@ class App:
             timeout_seconds=kubernetes.timeout,
         )
         self._session = requests.Session()
+        # Connecting and answering may take a time-out each, and a call must end within one.
+        self._hook = HttpHook(timeout_seconds=kubernetes.timeout / 2)
         self._memory = LedgerMemory()
         self._cluster = self._make_cluster(self._connection)
         self._ledger_watch = self._make_ledger_watch(self._connection)
@@ -134,6 +137,7 @@ class App:
             self._log.warning("lease not given back", error=str(failure))
         self._pages.close()
         self._session.close()
+        self._hook.close()
         self._connection.close()
 
     def reload(self) -> None:
@@ -219,6 +223,7 @@ class App:
     def _make_loop(self, connection: Connection) -> Loop:
         settings = self._settings
         return Loop(
+            hook=self._hook,
             cluster=self._cluster,
             ledger=ConfigMapLedger(connection, self._memory),
             evidence=HttpEvidence(

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 BUDGET_SCOPES = (
     "concurrency",
     "domain",
+    "waves",
+    "checkpoints",
+    "snapshots",
     "predicted",
     "pool_share",
     "elevated",

@@ -16,7 +16,7 @@ from remediation.moves import Moves, refused
 from remediation.policy.evidence import Evidence
 from remediation.policy.plan import plan, pods_wanted, summary
 from remediation.policy.snapshot import Snapshot
-from remediation.policy.steps import EvictWave
+from remediation.policy.steps import EvictWave, NodeWrite
 from remediation.ports import CallFailed, Conflict, FailureReason, Pods
 
 if TYPE_CHECKING:
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from remediation.policy.limits import Policy
     from remediation.policy.refusal import Refusal
     from remediation.policy.snapshot import Node
-    from remediation.policy.steps import Finding, NodeWrite, Plan, Step
+    from remediation.policy.steps import Finding, Plan, Step
     from remediation.ports import (
+        CheckpointHook,
         Cluster,
         EvidenceSource,
         Leadership,
@@ -74,6 +75,7 @@ class Loop:
         self,
         *,
         cluster: Cluster,
+        hook: CheckpointHook,
         ledger: LedgerStore,
         evidence: EvidenceSource,
         leadership: Leadership,
@@ -92,7 +94,7 @@ class Loop:
         self._clock = clock
         self._report = report
         self._waiting = waiting
-        self._moves = Moves(cluster, report, clock)
+        self._moves = Moves(cluster, hook, report, clock)
         self._lanes = ThreadPoolExecutor(pace.lanes, thread_name_prefix="lane")
         self._wake = threading.Event()
         self._polled_monotonic: float | None = None
@@ -148,6 +150,7 @@ class Loop:
             evidence=evidence,
             policy=policy,
             trials=self._moves.trials,
+            answers=self._moves.answers,
         )
         if not epoch:
             decided = plan(snapshot)
@@ -156,7 +159,7 @@ class Loop:
         decided = self._record(snapshot, stored, tickets)
         for ticket in tickets:
             ticket.recorded()
-        self._moves.forget_others(frozenset(decided.ledger.waves))
+        self._moves.forget_others(decided.ledger)
         progressed, findings = self._act(decided, snapshot)
         self._finish(snapshot, decided, findings)
         return progressed
@@ -261,7 +264,7 @@ class Loop:
         try:
             with self._leadership.acting():
                 self._must_lead(snapshot.epoch)
-                refusal = self._take(step, snapshot)
+                return self._take(step, snapshot)
         except Conflict:
             # Somebody wrote the node in between: look again at once, decide again.
             return _Done(progressed=True)
@@ -270,23 +273,26 @@ class Loop:
             if failure.may_have_happened:
                 halted.set()
             return _Done(progressed=False)
-        return _Done(progressed=refusal is None, refusal=refusal)
 
-    def _take(self, step: Step, snapshot: Snapshot) -> Refusal | None:
-        if isinstance(step, EvictWave):
-            refusal = self._moves.evict(
-                step,
-                snapshot.policy.migrate,
-                may_go_on=lambda: self._leadership.epoch() == snapshot.epoch,
-            )
-        else:
+    def _take(self, step: Step, snapshot: Snapshot) -> _Done:
+        def may_go_on() -> bool:
+            return self._leadership.epoch() == snapshot.epoch
+
+        if isinstance(step, NodeWrite):
             self._cluster.write_node(step)
-            refusal = None
-        if refusal is None:
-            self._done(step)
-        return refusal
+        elif isinstance(step, EvictWave):
+            refusal = self._moves.evict(step, snapshot.policy.migrate, may_go_on=may_go_on)
+            if refusal is not None:
+                return _Done(progressed=False, refusal=refusal)
+        else:
+            further = self._moves.prepare(step, may_go_on=may_go_on)
+            if not step.first:
+                # Asked again only to hear how it stands: that is no step, and no Event.
+                return _Done(progressed=further)
+        self._done(step)
+        return _Done(progressed=True)
 
-    def _done(self, step: NodeWrite | EvictWave) -> None:
+    def _done(self, step: Step) -> None:
         self._report.step_done(step)
         try:
             self._cluster.tell(step)

@@ -1,4 +1,4 @@
-"""What the server says to each wave: carried out, or refused and when to ask again.
+"""Carrying out what moves work: checkpoints, snapshots, waves; and what was said to each.
 
 The answers are remembered for pacing and for people; losing them costs one
 more question.
@@ -9,19 +9,24 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from remediation.policy.checkpoints import Way, way_of
 from remediation.policy.moving import EVERY_JOB
+from remediation.policy.preparing import CLAIM, Kind, held_of
 from remediation.policy.refusal import Reason, Refusal
 from remediation.policy.snapshot import Trial
-from remediation.policy.steps import EpisodeState
+from remediation.policy.steps import AskCheckpoint, EpisodeState
 from remediation.ports import EvictionOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from daemon.clocks import Clock
-    from remediation.policy.limits import MigrationBar
-    from remediation.policy.steps import EvictWave, Finding
-    from remediation.ports import Cluster, EvictionAnswer
+    from remediation.policy.ledger import Ledger
+    from remediation.policy.migration import MigrationBar
+    from remediation.policy.preparing import Part
+    from remediation.policy.snapshot import Pod
+    from remediation.policy.steps import EvictWave, Finding, TakeSnapshots
+    from remediation.ports import CheckpointHook, Cluster, EvictionAnswer
     from remediation.report import Report
 
 _HARMLESS = frozenset({EvictionOutcome.ACCEPTED, EvictionOutcome.GONE, EvictionOutcome.REPLACED})
@@ -41,23 +46,72 @@ _SLOW = frozenset(
 
 
 class Moves:
-    """Carries out waves on `cluster`; `trials` holds what was refused, by job."""
+    """Carries out on `cluster` what moves work, and remembers what was answered."""
 
-    def __init__(self, cluster: Cluster, report: Report, clock: Clock) -> None:
+    def __init__(
+        self, cluster: Cluster, hook: CheckpointHook, report: Report, clock: Clock
+    ) -> None:
         self._cluster = cluster
+        self._hook = hook
         self._report = report
         self._clock = clock
         self._trials: dict[str, Trial] = {}
+        self._answers: dict[str, Part] = {}
 
     @property
     def trials(self) -> Mapping[str, Trial]:
         """What the server last said to each wave that it refused."""
         return dict(self._trials)
 
-    def forget_others(self, jobs: frozenset[str]) -> None:
-        """Drop what was said to waves that are over."""
-        kept = jobs | {EVERY_JOB}
-        self._trials = {job: trial for job, trial in self._trials.items() if job in kept}
+    @property
+    def answers(self) -> Mapping[str, Part]:
+        """What parts of preparations last answered, by preparation and part."""
+        return dict(self._answers)
+
+    def forget_others(self, ledger: Ledger) -> None:
+        """Drop what was said to waves and preparations that are over."""
+        jobs = {*ledger.waves, EVERY_JOB}
+        self._trials = {job: trial for job, trial in self._trials.items() if job in jobs}
+        prepared = {one.id for kind in Kind for one in held_of(kind, ledger).values()}
+        self._answers = {
+            key: answer
+            for key, answer in self._answers.items()
+            if key.partition("/")[0] in prepared
+        }
+
+    def prepare(
+        self, step: AskCheckpoint | TakeSnapshots, *, may_go_on: Callable[[], bool]
+    ) -> bool:
+        """Ask pods to save, or take snapshots; return whether anything came further than before.
+
+        Doing it twice is doing it once: whatever is there already is looked at.
+        """
+        answers = (
+            self._ask(step, may_go_on)
+            if isinstance(step, AskCheckpoint)
+            else (self._take(step, may_go_on))
+        )
+        fresh = {f"{step.id}/{part}": answer for part, answer in answers.items()}
+        further = any(self._answers.get(key) is not answer for key, answer in fresh.items())
+        self._answers |= fresh
+        return further
+
+    def _ask(self, step: AskCheckpoint, may_go_on: Callable[[], bool]) -> Mapping[str, Part]:
+        return {pod.uid: self._ask_pod(pod, step.id) for pod in step.pods if may_go_on()}
+
+    def _take(self, step: TakeSnapshots, may_go_on: Callable[[], bool]) -> Mapping[str, Part]:
+        return {
+            f"{CLAIM}{claim}": self._cluster.take_snapshot(
+                step.namespace, claim, name=step.id, snapshot_class=step.snapshot_class
+            )
+            for claim in step.claims
+            if may_go_on()
+        }
+
+    def _ask_pod(self, pod: Pod, name: str) -> Part:
+        if way_of(pod) is Way.HTTP:
+            return self._hook.ask(pod, name)
+        return self._cluster.note_checkpoint(pod, name)
 
     def evict(
         self, wave: EvictWave, bar: MigrationBar, *, may_go_on: Callable[[], bool]

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from remediation.policy.evidence import Evidence
     from remediation.policy.ledger import Ledger
+    from remediation.policy.preparing import Part
     from remediation.policy.snapshot import Node, Pod
-    from remediation.policy.steps import EvictWave, NodeWrite
+    from remediation.policy.steps import EvictWave, NodeWrite, Step
 
 
 class FailureReason(StrEnum):
@@ -137,8 +138,21 @@ class Cluster(Protocol):
     ) -> Mapping[str, EvictionAnswer]:
         """Evict a wave, all or (when the dry run says no) nothing; answers by pod uid."""
 
-    def tell(self, write: NodeWrite | EvictWave) -> None:
-        """Leave an Event on the node; raises `CallFailed`."""
+    def note_checkpoint(self, pod: Pod, name: str) -> Part:
+        """Note on one pod that it should save under `name`; noting twice is noting once."""
+
+    def take_snapshot(self, namespace: str, claim: str, *, name: str, snapshot_class: str) -> Part:
+        """Take a snapshot of one claim under `name`, or look how it stands."""
+
+    def tell(self, write: Step) -> None:
+        """Leave an Event on every node that the step concerns; raises `CallFailed`."""
+
+
+class CheckpointHook(Protocol):
+    """Pods that are asked over HTTP."""
+
+    def ask(self, pod: Pod, name: str) -> Part:
+        """Ask `pod` to save its work under `name`; asking twice is asking once."""
 
 
 class Source(StrEnum):

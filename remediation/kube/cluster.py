@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from remediation.kube import events, nodes, observe
+from remediation.kube import checkpoint, events, nodes, observe, volumes
 from remediation.kube.eviction import evict_wave
 from remediation.kube.mirror import Mirror
 from remediation.ports import CallFailed, EvictionOutcome, Pods
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
     from daemon.clocks import Clock
     from remediation.kube.connection import Connection
+    from remediation.policy.preparing import Part
     from remediation.policy.snapshot import Node, Pod
-    from remediation.policy.steps import EvictWave, NodeWrite
+    from remediation.policy.steps import EvictWave, NodeWrite, Step
     from remediation.ports import EvictionAnswer
 
 # An eviction shows on the watch within milliseconds; this is for one that never does.
@@ -108,7 +109,17 @@ class KubeCluster:
         }
         return answers
 
-    def tell(self, write: NodeWrite | EvictWave) -> None:
+    def note_checkpoint(self, pod: Pod, name: str) -> Part:
+        """Note a request to save on one pod."""
+        return checkpoint.note(self._connection, pod, name)
+
+    def take_snapshot(self, namespace: str, claim: str, *, name: str, snapshot_class: str) -> Part:
+        """Take a snapshot of one claim, or look how it stands."""
+        return volumes.take(
+            self._connection, namespace, claim, name=name, snapshot_class=snapshot_class
+        )
+
+    def tell(self, write: Step) -> None:
         """Leave an Event on every node that the step concerns."""
         for node in write.nodes:
             events.leave(

@@ -35,6 +35,11 @@ class Connection:
         return client.CoordinationV1Api(self.api)
 
     @property
+    def custom(self) -> Any:
+        """Kinds that the cluster may or may not know."""
+        return client.CustomObjectsApi(self.api)
+
+    @property
     def limits(self) -> dict[str, Any]:
         """The keyword arguments that bound every call: connecting and reading."""
         return {"_request_timeout": (self.timeout_seconds, self.timeout_seconds)}

@@ -18,6 +18,8 @@ NAMESPACE = "default"
 _REASONS = {
     Decision.SOFTEN: "AtRiskTainted",
     Decision.EXCLUDE: "AtRiskExcluded",
+    Decision.CHECKPOINT: "AtRiskCheckpoint",
+    Decision.SNAPSHOT: "AtRiskSnapshot",
     Decision.EVICT: "AtRiskEvicting",
     Decision.SETTLE: "AtRiskDrained",
     Decision.VERIFY: "AtRiskVerifying",

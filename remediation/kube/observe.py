@@ -137,6 +137,13 @@ def read_pod(
         empty_dir=any(volume.empty_dir is not None for volume in item.spec.volumes or ()),
         wish=annotations.get(MIGRATE_ANNOTATION, ""),
         ends_at=_seconds(metadata.deletion_timestamp),
+        address=status.pod_ip,
+        host_network=item.spec.host_network,
+        claims=tuple(
+            volume.persistent_volume_claim.claim_name
+            for volume in item.spec.volumes or ()
+            if volume.persistent_volume_claim is not None
+        ),
     )
     return pod.uid, Held(pod, metadata.resource_version)
 

@@ -122,10 +122,17 @@ class Container(_Part, frozen=True, kw_only=True):
     resources: Resources | None = None
 
 
+class ClaimSource(_Part, frozen=True, kw_only=True):
+    """The claim behind a volume."""
+
+    claim_name: str = ""
+
+
 class Volume(_Part, frozen=True, kw_only=True):
     """A volume of a pod."""
 
     empty_dir: dict[str, Any] | None = None
+    persistent_volume_claim: ClaimSource | None = None
 
 
 class SchedulingGroup(_Part, frozen=True, kw_only=True):
@@ -139,6 +146,7 @@ class PodSpec(_Part, frozen=True, kw_only=True):
 
     node_name: str = ""
     node_selector: dict[str, str] | None = None
+    host_network: bool = False
     scheduling_group: SchedulingGroup | None = None
     containers: list[Container] | None = None
     init_containers: list[Container] | None = None
@@ -151,6 +159,7 @@ class PodStatus(_Part, frozen=True, kw_only=True):
     """How a pod is."""
 
     phase: str = ""
+    pod_ip: str = msgspec.field(default="", name="podIP")
     conditions: list[Condition] | None = None
 
 

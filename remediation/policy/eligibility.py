@@ -10,7 +10,7 @@ from remediation.policy.refusal import Reason, Refusal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from remediation.policy.limits import MigrationBar
+    from remediation.policy.migration import MigrationBar
     from remediation.policy.snapshot import Node, Pod, Snapshot, Taint
 
 HOSTNAME = "kubernetes.io/hostname"

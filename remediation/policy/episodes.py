@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from remediation.policy import budget, rests, waves
+from remediation.policy import budget, preparing, rests, waves
 from remediation.policy.eligibility import drained_since
 from remediation.policy.ledger import Grant, Hold, Ledger, reconcile
 
@@ -105,6 +105,8 @@ def upkeep(snapshot: Snapshot) -> Ledger:
     if snapshot.nodes:
         ledger = _settle_grants(ledger, snapshot.nodes, snapshot.now)
         ledger = waves.upkeep(ledger, snapshot)
+        for kind in preparing.Kind:
+            ledger = preparing.upkeep(kind, ledger, snapshot)
         ledger = _note_strangers(ledger, snapshot.nodes, snapshot.now)
     released_at = min(ledger.released_at, snapshot.now) if ledger.released_at else None
     epoch = max(ledger.epoch, snapshot.epoch)

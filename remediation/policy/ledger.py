@@ -6,6 +6,8 @@ Garbage is never repaired by guessing: an unreadable ledger means no new action.
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 import msgspec
 
 from remediation.alert import Alert, Remedy, Severity, Status
@@ -106,6 +108,26 @@ class Wave(_Entry, frozen=True, kw_only=True):
     ended_at: float | None = None
 
 
+class Ending(StrEnum):
+    """How a preparation ended."""
+
+    GOOD = "good"
+    TIMEOUT = "timeout"
+
+
+class Preparation(_Entry, frozen=True, kw_only=True):
+    """A checkpoint or the volume snapshots of one job, recorded before anything is asked.
+
+    `parts` are those that must answer: uids of pods, or claims.
+    """
+
+    id: str
+    parts: tuple[str, ...]
+    asked_at: float
+    ended_at: float | None = None
+    ending: Ending | None = None
+
+
 class Past(_Entry, frozen=True, kw_only=True):
     """An episode that is over: its node rests before anything is done to it again.
 
@@ -120,8 +142,9 @@ class Past(_Entry, frozen=True, kw_only=True):
 class Ledger(_Entry, frozen=True, kw_only=True):
     """Everything that must survive every process.
 
-    Keys of grants, holds, past and strangers are node names, those of waves are
-    keys of jobs; strangers says since when another owner drains a node.
+    Keys of grants, holds, past and strangers are node names, those of waves,
+    checkpoints and restore points keys of jobs; strangers says since when
+    another owner drains a node.
     `released_in` is the domain whose nodes come back now.
     """
 
@@ -131,6 +154,8 @@ class Ledger(_Entry, frozen=True, kw_only=True):
     grants: dict[str, Grant] = {}
     holds: dict[str, Hold] = {}
     waves: dict[str, Wave] = {}
+    checkpoints: dict[str, Preparation] = {}
+    restore_points: dict[str, Preparation] = {}
     past: dict[str, tuple[Past, ...]] = {}
     strangers: dict[str, float] = {}
     bucket: Bucket | None = None

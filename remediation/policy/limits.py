@@ -12,6 +12,7 @@ import msgspec
 from remediation.alert import Remedy, Severity
 from remediation.policy.checks import Part, at_least, not_negative, percent, positive, ratio
 from remediation.policy.distress import DistressBar
+from remediation.policy.migration import MigrationBar
 from remediation.policy.windows import Window
 
 
@@ -172,20 +173,6 @@ class ReleaseBar(Part, frozen=True, kw_only=True):
             probation_seconds=self.probation_seconds,
             quiet_probation_seconds=self.quiet_probation_seconds,
         )
-
-
-class MigrationBar(Part, frozen=True, kw_only=True):
-    """Which pods may be moved."""
-
-    allow_empty_dir: bool = False
-    allow_unmanaged: bool = False
-    protected_namespaces: tuple[str, ...] = ("kube-system", "gpu-operator", "network-operator")
-    job_labels: tuple[str, ...] = ()
-    stuck_seconds: float = 120.0
-    retry_seconds: float = 30.0
-
-    def __post_init__(self) -> None:
-        positive(stuck_seconds=self.stuck_seconds, retry_seconds=self.retry_seconds)
 
 
 class Policy(Part, frozen=True, kw_only=True):

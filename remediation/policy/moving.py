@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from remediation.policy import budget, eligibility, guards, waves
+from remediation.policy import (
+    budget,
+    checkpoints,
+    eligibility,
+    guards,
+    restore_points,
+    waves,
+)
 from remediation.policy.jobs import Bond, job_of, rank
 from remediation.policy.justify import wanted
 from remediation.policy.limits import Rung
@@ -25,6 +32,7 @@ if TYPE_CHECKING:
     from remediation.policy.ledger import Ledger
     from remediation.policy.outlook import Load, Outlook
     from remediation.policy.snapshot import Mark, Node, Pod, Snapshot
+    from remediation.policy.steps import AskCheckpoint, TakeSnapshots
     from remediation.policy.turn import Turn
 
 # The key under which an answer stands that concerns the waves of every job.
@@ -38,15 +46,26 @@ _BLOCKING = frozenset(
         Reason.DISRUPTION_BUDGET,
         Reason.EVICTION_REFUSED,
         Reason.NOT_ALLOWED,
+        Reason.CHECKPOINT_FAILED,
+        Reason.SNAPSHOT_FAILED,
     }
 )
+_PREPARING = {
+    Reason.CHECKPOINT_PENDING: EpisodeState.CHECKPOINTING,
+    Reason.SNAPSHOT_PENDING: EpisodeState.SNAPSHOTTING,
+}
+_STATES = {
+    Decision.CHECKPOINT: EpisodeState.CHECKPOINTING,
+    Decision.SNAPSHOT: EpisodeState.SNAPSHOTTING,
+    Decision.EVICT: EpisodeState.MIGRATING,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class _Going:
     """What may be done for one job now, and what is recorded before it."""
 
-    step: EvictWave
+    step: EvictWave | AskCheckpoint | TakeSnapshots
     change: Callable[[Ledger], Ledger] = unchanged
 
 
@@ -65,13 +84,15 @@ def move(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot, outlook: 
     for load in _in_turn(outlook.loads_on.get(node.name, ()), snapshot.ledger):
         going = _go(node, load, snapshot, outlook)
         if isinstance(going, _Going):
-            return act(episode, EpisodeState.MIGRATING, going.step, going.change)
+            return act(episode, _STATES[going.step.decision], going.step, going.change)
         first = first or going
     assert first is not None  # noqa: S101 - a pod that is movable belongs to a load
     return wait(episode, _state(first, node, snapshot), first)
 
 
 def _state(refusal: Refusal, node: Node, snapshot: Snapshot) -> EpisodeState:
+    if refusal.reason in _PREPARING:
+        return _PREPARING[refusal.reason]
     limits, now = snapshot.policy.limits, snapshot.now
     here = [wave for wave in snapshot.ledger.waves.values() if node.name in wave.nodes]
     overdue = any(waves.overdue(wave, limits, now) for wave in here)
@@ -158,6 +179,12 @@ def _start(
     no = no or _not_now(job, frozenset(going), snapshot)
     if no is not None:
         return no
+    for prepare in (checkpoints.before, restore_points.before):
+        found = prepare(job, going, snapshot)
+        if isinstance(found, Refusal):
+            return found
+        if found is not None:
+            return _Going(*found)
     step = _step(job, going, snapshot, "are asked to move")
     return _Going(step, lambda ledger: waves.begin(ledger, job, going, snapshot.now))
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from remediation.policy.evidence import Evidence
     from remediation.policy.ledger import Ledger
     from remediation.policy.limits import Policy
+    from remediation.policy.preparing import Part
     from remediation.policy.refusal import Refusal
 
 RISK_TAINT = "forewarn.dev/at-risk"
@@ -164,7 +165,9 @@ class Pod:
     """One pod, as far as moving it needs.  `ends_at` is set while it terminates.
 
     `node` is empty while it is bound to none; `gated` says that a queue holds it
-    back.  `owner` is the kind of its controller; `notes` are its annotations.
+    back.  `owner` is the kind of its controller; `notes` are its annotations;
+    `claims` names the volume claims that it mounts; `address` is where its
+    containers answer, the machine's own with `host_network`.
     """
 
     namespace: str
@@ -187,6 +190,9 @@ class Pod:
     empty_dir: bool = False
     wish: str = ""
     ends_at: float | None = None
+    address: str = ""
+    host_network: bool = False
+    claims: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
@@ -215,7 +221,8 @@ class Snapshot:
     `nodes` is the GPU pool; a node that is not in it does not exist for us.
     `pods` has a key for every node whose pods were read, `pending` the pods on
     GPUs that wait for a node.  `epoch` is the leader's; 0 for a replica that
-    only watches.  `trials` holds what the server last said to each wave, by job.
+    only watches.  `trials` holds what the server last said to each wave, by job;
+    `answers` what parts of preparations answered, by preparation and part.
     """
 
     now: float
@@ -227,3 +234,4 @@ class Snapshot:
     evidence: Evidence
     policy: Policy
     trials: Mapping[str, Trial] = field(default_factory=dict)
+    answers: Mapping[str, Part] = field(default_factory=dict)

@@ -19,6 +19,8 @@ class Decision(StrEnum):
 
     SOFTEN = "soften"
     EXCLUDE = "exclude"
+    CHECKPOINT = "checkpoint"
+    SNAPSHOT = "snapshot"
     EVICT = "evict"
     SETTLE = "settle"
     VERIFY = "verify"
@@ -37,6 +39,8 @@ class EpisodeState(StrEnum):
     DEFERRED = "deferred"
     ELEVATED = "elevated"
     EXCLUDED = "excluded"
+    CHECKPOINTING = "checkpointing"
+    SNAPSHOTTING = "snapshotting"
     MIGRATING = "migrating"
     BLOCKED = "blocked"
     DRAINED = "drained"
@@ -100,7 +104,38 @@ class EvictWave:
     decision: Decision = Decision.EVICT
 
 
-Step = NodeWrite | EvictWave
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskCheckpoint:
+    """Ask these pods to save their work under the name `id`; asking twice is asking once."""
+
+    id: str
+    nodes: tuple[Node, ...]
+    pods: tuple[Pod, ...]
+    first: bool
+    sentence: str
+    heard_at: float | None = None
+    decision: Decision = Decision.CHECKPOINT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakeSnapshots:
+    """Take a snapshot of each claim under the name `id`; taking twice is taking once.
+
+    An empty class is the default one of the volume's driver.
+    """
+
+    id: str
+    nodes: tuple[Node, ...]
+    namespace: str
+    claims: tuple[str, ...]
+    snapshot_class: str
+    first: bool
+    sentence: str
+    heard_at: float | None = None
+    decision: Decision = Decision.SNAPSHOT
+
+
+Step = NodeWrite | EvictWave | AskCheckpoint | TakeSnapshots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

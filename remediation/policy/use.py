@@ -13,7 +13,7 @@ from remediation.policy.snapshot import MarkState
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remediation.policy.ledger import Grant, Ledger
+    from remediation.policy.ledger import Grant, Ledger, Preparation, Wave
     from remediation.policy.limits import Limits
     from remediation.policy.snapshot import Node
 
@@ -84,6 +84,11 @@ def breaker_limit(limits: Limits, pool: int) -> int:
     return max(limits.breaker_grants, math.floor(pool * limits.breaker_percent / 100))
 
 
+def holds_its_place(wave: Wave, limits: Limits, now: float) -> bool:
+    """Return whether a wave counts as under way: it has not ended, and moved not too long ago."""
+    return wave.ended_at is None and now - wave.moved_at <= limits.patience_seconds
+
+
 def predicted_limit(limits: Limits, pool: int) -> int:
     """Return how many nodes may be suspect at once before the model is doubted, not the fleet."""
     return max(limits.predicted_nodes, math.floor(pool * limits.predicted_percent / 100))
@@ -100,6 +105,11 @@ def uses(
     return {
         "concurrency": Use(len(flying), limits.concurrency if pool else 0),
         "domain": Use(*(domains.fullest(flying, nodes, limits) or (len(flying), pool))),
+        "waves": Use(
+            sum(holds_its_place(wave, limits, now) for wave in ledger.waves.values()), limits.waves
+        ),
+        "checkpoints": Use(_under_way(ledger.checkpoints), limits.checkpoints),
+        "snapshots": Use(_under_way(ledger.restore_points), limits.snapshots),
         "predicted": Use(len(suspects), predicted_limit(limits, pool)),
         "pool_share": Use(
             len(unavailable(nodes, ledger)),
@@ -111,3 +121,7 @@ def uses(
         "tokens": Use(limits.token_burst - tokens, limits.token_burst),
         "breaker": Use(len(ledger.breaker.window), breaker_limit(limits, pool)),
     }
+
+
+def _under_way(preparations: Mapping[str, Preparation]) -> int:
+    return sum(one.ended_at is None for one in preparations.values())

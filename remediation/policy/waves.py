@@ -16,6 +16,7 @@ from remediation.policy.jobs import Bond
 from remediation.policy.ledger import Wave
 from remediation.policy.refusal import Reason, Refusal
 from remediation.policy.snapshot import MarkState
+from remediation.policy.use import holds_its_place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,7 +64,7 @@ def no_place(snapshot: Snapshot, job: Job, names: frozenset[str], *, now: float)
     others = {
         key: wave
         for key, wave in ledger.waves.items()
-        if key != job.key and _holds_its_place(wave, limits, now)
+        if key != job.key and holds_its_place(wave, limits, now)
     }
     near = sum(wave.namespace == job.namespace for wave in others.values())
     if near >= limits.namespace_waves:
@@ -77,16 +78,7 @@ def no_place(snapshot: Snapshot, job: Job, names: frozenset[str], *, now: float)
 
 def overdue(wave: Wave | None, limits: Limits, now: float) -> bool:
     """Return whether a wave moved nothing for so long that it gave its place back."""
-    return wave is not None and wave.ended_at is None and not _holds_its_place(wave, limits, now)
-
-
-def in_flight(ledger: Ledger, limits: Limits, now: float) -> int:
-    """Return how many waves hold a place."""
-    return sum(_holds_its_place(wave, limits, now) for wave in ledger.waves.values())
-
-
-def _holds_its_place(wave: Wave, limits: Limits, now: float) -> bool:
-    return wave.ended_at is None and now - wave.moved_at <= limits.patience_seconds
+    return wave is not None and wave.ended_at is None and not holds_its_place(wave, limits, now)
 
 
 def upkeep(ledger: Ledger, snapshot: Snapshot) -> Ledger:

@@ -15,7 +15,7 @@ from daemon.logs import logger
 from remediation.catalog import Catalog
 from remediation.kube.eviction import classify
 from remediation.moves import Moves, refused
-from remediation.policy.limits import MigrationBar
+from remediation.policy.migration import MigrationBar
 from remediation.policy.plan import plan
 from remediation.policy.refusal import Reason
 from remediation.policy.steps import EpisodeState, EvictWave
@@ -58,7 +58,7 @@ class Server:
         self.time = HandClock()
         log = logger("moves", style="json", stream=io.StringIO())  # type: ignore[arg-type]
         report = Report(Catalog(CollectorRegistry()), log, self.time.clock)
-        self.moves = Moves(self, report, self.time.clock)  # type: ignore[arg-type]
+        self.moves = Moves(self, self, report, self.time.clock)  # type: ignore[arg-type]
 
     def evict(self, wave: EvictWave, *, may_go_on: Any) -> dict[str, EvictionAnswer]:
         self.asked += 1

@@ -10,12 +10,12 @@ from remediation.policy.ledger import Bucket, Ledger, hear
 from remediation.policy.limits import (
     EvidenceBar,
     Limits,
-    MigrationBar,
     Mode,
     Policy,
     ReleaseBar,
     Rung,
 )
+from remediation.policy.migration import MigrationBar
 from remediation.policy.plan import plan
 from remediation.policy.snapshot import RISK_TAINT, Mark, MarkState, Node, Pod, Snapshot, Taint
 from remediation.policy.steps import Finding, Plan

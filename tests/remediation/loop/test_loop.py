@@ -74,6 +74,7 @@ class Scene:
         self.report = Report(Catalog(self.registry), log, self.time.clock)
         self.loop = Loop(
             cluster=self,
+            hook=self,
             ledger=self,
             evidence=self,
             leadership=self,

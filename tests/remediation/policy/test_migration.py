@@ -9,7 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from remediation.policy.ledger import Pause
-from remediation.policy.limits import MigrationBar, Mode, Rung
+from remediation.policy.limits import Mode, Rung
+from remediation.policy.migration import MigrationBar
 from remediation.policy.plan import plan, pods_wanted
 from remediation.policy.refusal import Reason
 from remediation.policy.snapshot import MarkState
