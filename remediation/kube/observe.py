@@ -14,6 +14,7 @@ from remediation.policy.snapshot import (
     FIELD_MANAGER,
     HOLD_ANNOTATION,
     MIGRATE_ANNOTATION,
+    RELEASE_ANNOTATION,
     Mark,
     MarkUnreadable,
     Node,
@@ -101,6 +102,7 @@ def read_node(document: bytes | msgspec.Raw) -> tuple[str, Held[Node]]:
         mark=mark,
         mark_fault=fault,
         held=HOLD_ANNOTATION in annotations,
+        released=annotations.get(RELEASE_ANNOTATION),
         boot_id=status.node_info.boot_id if status.node_info is not None else "",
         labels=metadata.labels or {},
     )
