@@ -18,8 +18,13 @@ class LedgerUnreadable(Exception):
     """The stored ledger is not one: where it failed and what was expected."""
 
 
-class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A strict, immutable part of the ledger.  Times are Unix seconds."""
+class _Entry(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True
+):
+    """A strict, immutable part of the ledger.  Times are Unix seconds.
+
+    What has its default is not written: the whole ledger is, at each change.
+    """
 
 
 class Suspect(_Entry, frozen=True, kw_only=True):
