@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from remediation.moves import Moves, refused
+from remediation.policy.capacity import claims_of
 from remediation.policy.evidence import Evidence
 from remediation.policy.plan import plan, pods_wanted, summary
 from remediation.policy.snapshot import Snapshot
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from daemon.clocks import Clock
     from remediation.inbox import Ticket
+    from remediation.policy.demand import Term
     from remediation.policy.ledger import Ledger
     from remediation.policy.limits import Policy
     from remediation.policy.refusal import Refusal
@@ -149,6 +151,7 @@ class Loop:
             ledger=heard,
             evidence=evidence,
             policy=policy,
+            volumes=self._read_volumes(pods, nodes, heard),
             trials=self._moves.trials,
             answers=self._moves.answers,
         )
@@ -185,6 +188,14 @@ class Loop:
         self._report.evidence_took(self._clock.monotonic() - self._polled_monotonic)
         self._report.evidence_failed(reading.failures)
         return reading.evidence
+
+    def _read_volumes(
+        self, pods: Pods, nodes: Mapping[str, Node], ledger: Ledger
+    ) -> Mapping[tuple[str, str], tuple[Term, ...] | None]:
+        concerned = {suspect.node for suspect in ledger.suspects.values()}
+        concerned |= {name for name, node in nodes.items() if node.mark is not None}
+        claims = claims_of(pods.on, concerned)
+        return self._cluster.volumes(claims) if claims else {}
 
     def _poll_is_due(self) -> bool:
         last = self._polled_monotonic

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from remediation.policy.demand import Demand
 from remediation.policy.limits import Rung
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from remediation.policy.demand import Term
     from remediation.policy.evidence import Evidence
     from remediation.policy.ledger import Ledger
     from remediation.policy.limits import Policy
@@ -169,8 +171,9 @@ class Pod:
 
     `node` is empty while it is bound to none; `gated` says that a queue holds it
     back.  `owner` is the kind of its controller; `notes` are its annotations;
-    `claims` names the volume claims that it mounts; `address` is where its
-    containers answer, the machine's own with `host_network`.
+    `claims` names the volume claims that it mounts, `demand` what else its node
+    must have; `address` is where its containers answer, the machine's own with
+    `host_network`.
     """
 
     namespace: str
@@ -196,6 +199,7 @@ class Pod:
     address: str = ""
     host_network: bool = False
     claims: tuple[str, ...] = ()
+    demand: Demand = field(default_factory=Demand)
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
@@ -225,7 +229,8 @@ class Snapshot:
     `pods` has a key for every node whose pods were read, `pending` the pods on
     GPUs that wait for a node.  `epoch` is the leader's; 0 for a replica that
     only watches.  `trials` holds what the server last said to each wave, by job;
-    `answers` what parts of preparations answered, by preparation and part.
+    `answers` what parts of preparations answered, by preparation and part;
+    `volumes` where the volume of a claim (namespace, name) can be, None anywhere.
     """
 
     now: float
@@ -238,3 +243,4 @@ class Snapshot:
     policy: Policy
     trials: Mapping[str, Trial] = field(default_factory=dict)
     answers: Mapping[str, Part] = field(default_factory=dict)
+    volumes: Mapping[tuple[str, str], tuple[Term, ...] | None] = field(default_factory=dict)
