@@ -31,6 +31,8 @@ ADVICE: dict[Reason, str] = {
     Reason.MODEL_FAULT: "Look at the predictions: so many at once are rather a fault of theirs.",
     Reason.DISTRESS: "Ends when the trouble that is named ends.",
     Reason.WINDOW_CLOSED: "Ends when the next of policy.maintenance_windows opens.",
+    Reason.NO_CAPACITY: "Ends when healthy nodes have room for the work, or move it by hand.",
+    Reason.VOLUMES_UNREADABLE: "Check the right to read volumes and storage classes.",
     Reason.POOL_SHARE: "Ends when nodes come back, whoever took them away.",
     Reason.POOL_EMPTY: "Check pool.selector: it matches no node.",
     Reason.ELEVATED_SHARE: "Ends when a softly tainted node is released.",

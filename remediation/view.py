@@ -92,7 +92,7 @@ def ago(seconds: float) -> str:
 
 def advice(finding: Finding) -> str:
     """Say what ends the wait, "" when nothing is waited for."""
-    return ADVICE[finding.refusal.reason] if finding.refusal is not None else ""
+    return ADVICE.get(finding.refusal.reason, "") if finding.refusal is not None else ""
 
 
 def _sections(findings: Sequence[Finding]) -> tuple[Section, ...]:
