@@ -29,6 +29,8 @@ class Reason(StrEnum):
     SNAPSHOTS = "snapshots"
     SNAPSHOT_PENDING = "snapshot_pending"
     SNAPSHOT_FAILED = "snapshot_failed"
+    NO_CAPACITY = "no_capacity"
+    VOLUMES_UNREADABLE = "volumes_unreadable"
     ONE_AT_A_TIME = "one_at_a_time"
     NODE_COOLDOWN = "node_cooldown"
     FLAPPING = "flapping"
