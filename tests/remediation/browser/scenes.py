@@ -72,7 +72,10 @@ def a_working_day(replica: Replica) -> None:
     alerts = [an_alert(f"gpu-{number:03d}") for number in (17, 21, 33, 48, 52, 60)]
     special: list[Any] = [
         an_excluded_node("gpu-017", mark=a_mark("gpu-017", rung=Rung.MIGRATE, grant="gpu-017.g")),
-        an_excluded_node("gpu-021", mark=a_mark("gpu-021", state=MarkState.DRAINED)),
+        an_excluded_node(
+            "gpu-021",
+            mark=a_mark("gpu-021", state=MarkState.DRAINED, rung=Rung.MIGRATE, grant="gpu-021.g"),
+        ),
         an_excluded_node(
             "gpu-005", mark=a_mark("gpu-005", state=MarkState.VERIFYING, since=NOW - 900)
         ),
