@@ -9,9 +9,10 @@ outputs  node_probability [horizon], cause_probability [cause, horizon],
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 METADATA_KEY = "forewarn"
 INPUTS = ("window", "state")
@@ -48,18 +49,32 @@ class Training(msgspec.Struct, frozen=True):
 class Evaluation(msgspec.Struct, frozen=True):
     """What it was worth on data it never saw, always beside its base rate.
 
-    `base_rate_per_node_week` is failures per node-week in the evaluated data,
-    `false_alerts_per_node_week` at the threshold that gave `event_recall`.
+    An alert is a crossing of `threshold` by the probability of `horizon`.
+    Rates are per node-week; `base_rate_per_node_week` is that of the evaluated
+    data, which is richer in failures than the field.  Few node-weeks without a
+    false alert prove little, so `precision_at_field_rate_lower` says what the
+    recall gives at `field_rate_per_node_week` with false alerts as frequent as
+    their upper bound (one-sided, 95 %).  Quartiles are the lower and the upper
+    one.  Brier scores are weighed to the field's rate of failures.
     """
 
     data: str
+    horizon: str
+    threshold: float
+    events: int
+    node_weeks: float
     base_rate_per_node_week: float
     event_recall: float
     precision: float
+    precision_at_field_rate_lower: float
+    field_rate_per_node_week: float
     false_alerts_per_node_week: float
+    false_alerts_per_node_week_upper: float
     median_lead_hours: float
+    lead_hours_quartiles: tuple[float, float]
     brier: float
     brier_of_base_rate: float
+    brier_of_always_healthy: float
 
 
 class ArtefactInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -67,10 +82,10 @@ class ArtefactInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     schema_version: int
     schema_fingerprint: str
-    channels: tuple[ChannelUse, ...]
-    step_seconds: int
-    window_steps: int
-    state_width: int
+    channels: Annotated[tuple[ChannelUse, ...], Meta(min_length=1)]
+    step_seconds: Annotated[int, Meta(ge=1)]
+    window_steps: Annotated[int, Meta(ge=1, le=100_000)]
+    state_width: Annotated[int, Meta(ge=1, le=100_000)]
     horizons: tuple[str, ...]
     causes: tuple[str, ...]
     scope: Literal["fleet", "node"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -15,12 +16,17 @@ from model import schema
 from model.artefact import INPUTS, METADATA_KEY, OUTPUTS, ArtefactInfo
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
 
 ARTEFACT_BYTES_LIMIT = 64 << 20
-PROBE_GPUS = 2
+_ORIGIN = re.compile(r"^\[ONNXRuntimeError\] : \d+ : \w+ : (/\S+:\d+ .*?\) )?")
+PROBE_GPUS = (1, 2, 8)
+"""A graph that was traced with a fixed number of GPUs answers for that number only."""
+
+ROUNDING = 1e-5
 
 
 class Refusal(StrEnum):
@@ -103,13 +109,19 @@ def _open(blob: bytes, path: Path) -> Any:
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
+    for pool in ("intra_op", "inter_op"):
+        options.add_session_config_entry(f"session.{pool}.allow_spinning", "0")
     options.log_severity_level = 4
     try:
         return ort.InferenceSession(blob, options, providers=["CPUExecutionProvider"])
     except Exception as error:
-        raise ModelRefused(
-            Refusal.NOT_ONNX, f"{path}: {str(error).splitlines()[0][:200]}"
-        ) from error
+        raise ModelRefused(Refusal.NOT_ONNX, f"{path}: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    """Return what the runtime says, without the place in its sources where it says it."""
+    line = next(iter(str(error).splitlines()), type(error).__name__)
+    return _ORIGIN.sub("", line)[:300]
 
 
 def _metadata(session: Any, path: Path) -> ArtefactInfo:
@@ -125,7 +137,8 @@ def _metadata(session: Any, path: Path) -> ArtefactInfo:
 
 
 def _check_schema(info: ArtefactInfo) -> None:
-    unknown = [name for name in info.names if name not in schema.BY_NAME]
+    known = {row.name for row in schema.ON_A_NODE}
+    unknown = [name for name in info.names if name not in known]
     if unknown:
         raise ModelRefused(Refusal.FINGERPRINT, f"unknown channels {unknown}")
     expected = schema.fingerprint(info.names)
@@ -133,6 +146,14 @@ def _check_schema(info: ArtefactInfo) -> None:
         raise ModelRefused(
             Refusal.FINGERPRINT, f"{info.schema_fingerprint}, expected {expected}: train again"
         )
+    if len(set(info.names)) != len(info.names):
+        raise ModelRefused(Refusal.METADATA, "a channel is listed twice")
+    for channel in info.channels:
+        unit = schema.BY_NAME[channel.name].unit
+        if channel.unit != unit:
+            raise ModelRefused(
+                Refusal.METADATA, f"{channel.name} in {channel.unit!r}, expected {unit!r}"
+            )
     if info.horizons != tuple(schema.HORIZONS) or info.causes != tuple(schema.Cause):
         raise ModelRefused(Refusal.METADATA, "horizons or causes differ from the schema's")
 
@@ -144,36 +165,49 @@ def _check_signature(session: Any, info: ArtefactInfo) -> None:
         raise ModelRefused(Refusal.SHAPE, f"inputs {sorted(inputs)}, outputs {sorted(outputs)}")
     fixed = {"window": [info.window_steps, len(info.channels)], "state": [info.state_width]}
     for name, expected in fixed.items():
-        if inputs[name].type != "tensor(float)" or list(inputs[name].shape[1:]) != expected:
+        kind, shape = inputs[name].type, list(inputs[name].shape)
+        free = bool(shape) and not isinstance(shape[0], int)
+        if kind != "tensor(float)" or not free or shape[1:] != expected:
             raise ModelRefused(
                 Refusal.SHAPE,
-                f"{name} is {inputs[name].type}{inputs[name].shape}, "
-                f"expected float32 [gpu, {expected}]",
+                f"{name} is {kind}{shape}, expected tensor(float)['gpu', "
+                f"{', '.join(map(str, expected))}] with a free first axis",
             )
 
 
 def _probe(predictor: Predictor) -> None:
-    """Run an empty and an all-zero window: both must give finite, ordered probabilities."""
-    info = predictor.info
-    shape = (PROBE_GPUS, info.window_steps, len(info.channels))
-    zeros = np.zeros(shape, np.float32)
-    for window in (np.full(shape, np.nan, np.float32), zeros):
-        try:
-            outcome = predictor.predict(window, predictor.initial_state(PROBE_GPUS))
-        except Exception as error:
-            raise ModelRefused(Refusal.PROBE, str(error).splitlines()[0][:200]) from error
-        _check_outcome(outcome, info)
+    """Run hard windows on several numbers of GPUs: finite, ordered probabilities every time."""
+    for gpus in PROBE_GPUS:
+        for window in _probe_windows(predictor.info, gpus):
+            try:
+                outcome = predictor.predict(window, predictor.initial_state(gpus))
+            except Exception as error:
+                raise ModelRefused(Refusal.PROBE, f"{gpus} GPUs: {_reason(error)}") from error
+            _check_outcome(outcome, predictor.info, gpus)
 
 
-def _check_outcome(outcome: Prediction, info: ArtefactInfo) -> None:
+def _probe_windows(info: ArtefactInfo, gpus: int) -> Iterator[NDArray[np.float32]]:
+    """Nothing read, all zeros, one GPU lost, and both ends of what is physically possible."""
+    shape = (gpus, info.window_steps, len(info.channels))
+    yield np.full(shape, np.nan, np.float32)
+    yield np.zeros(shape, np.float32)
+    lost = np.zeros(shape, np.float32)
+    lost[-1] = np.nan
+    yield lost
+    for end in ("low", "high"):
+        extreme = [getattr(schema.BY_NAME[name], end) for name in info.names]
+        yield np.broadcast_to(np.array(extreme, np.float32), shape).copy()
+
+
+def _check_outcome(outcome: Prediction, info: ArtefactInfo, gpus: int) -> None:
     horizons = len(info.horizons)
     expected = {
         "node": (horizons,),
         "cause": (len(info.causes), horizons),
-        "gpu": (PROBE_GPUS, horizons),
-        "score": (PROBE_GPUS,),
-        "contribution": (PROBE_GPUS, len(info.channels)),
-        "state": (PROBE_GPUS, info.state_width),
+        "gpu": (gpus, horizons),
+        "score": (gpus,),
+        "contribution": (gpus, len(info.channels)),
+        "state": (gpus, info.state_width),
     }
     for name, shape in expected.items():
         values = getattr(outcome, name)
@@ -185,3 +219,5 @@ def _check_outcome(outcome: Prediction, info: ArtefactInfo) -> None:
     for values in (outcome.node, outcome.cause, outcome.gpu):
         if values.min() < 0 or values.max() > 1 or (np.diff(values, axis=-1) < 0).any():
             raise ModelRefused(Refusal.PROBE, "probabilities leave [0, 1] or fall with the horizon")
+    if outcome.contribution.min() < 0 or outcome.contribution.sum(-1).max() > 1 + ROUNDING:
+        raise ModelRefused(Refusal.PROBE, "contributions are negative or sum to more than 1")

@@ -7,25 +7,12 @@ from pathlib import Path
 from typing import Literal
 
 from daemon.secrets import SecretFile
-from daemon.serving import Tls
 from daemon.settings import Section
+from daemon.tls import TlsSection
 from remediation.policy.limits import Policy
 
 # Below this a busy machine looks like a dead server, however much time is compressed.
 _LEAST_TIMEOUT_SECONDS = 0.5
-
-
-class TlsSection(Section, frozen=True, kw_only=True):
-    """Certificate and key files of a listener, and the CA of its clients, if they need one."""
-
-    certificate: str
-    key: str
-    client_ca: str | None = None
-
-    def files(self) -> Tls:
-        """Return the paths as the server takes them."""
-        ca = Path(self.client_ca) if self.client_ca is not None else None
-        return Tls(certificate=Path(self.certificate), key=Path(self.key), client_ca=ca)
 
 
 class Listener(Section, frozen=True, kw_only=True):

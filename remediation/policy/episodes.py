@@ -130,8 +130,12 @@ def _settle_grants(ledger: Ledger, nodes: Mapping[str, Node], now: float) -> Led
         ):
             holds.setdefault(name, Hold(reason="the mark was removed by somebody", since=now))
     marked = {name for name, node in nodes.items() if node.mark or node.mark_fault}
-    kept_holds = {name: hold for name, hold in holds.items() if name in suspected | marked}
-    return replace(ledger, grants=dict(sorted(grants.items())), holds=kept_holds)
+    kept_holds = {
+        name: hold for name, hold in holds.items() if hold.author or name in suspected | marked
+    }
+    # A node without a mark has come back: an order that stayed would undo the next exclusion.
+    releases = {name: order for name, order in ledger.releases.items() if name in marked}
+    return replace(ledger, grants=dict(sorted(grants.items())), holds=kept_holds, releases=releases)
 
 
 def _note_strangers(ledger: Ledger, nodes: Mapping[str, Node], now: float) -> Ledger:

@@ -28,6 +28,7 @@ RISK_TAINT = "forewarn.dev/at-risk"
 EPISODE_ANNOTATION = "forewarn.dev/episode"
 HOLD_ANNOTATION = "forewarn.dev/hold"
 RISK_LABEL = "forewarn.dev/risk"
+RELEASE_ANNOTATION = "forewarn.dev/release"
 MIGRATE_ANNOTATION = "forewarn.dev/migrate"
 FIELD_MANAGER = "forewarn-remediation"
 
@@ -124,6 +125,7 @@ def decode_mark(text: str) -> Mark:
 class Node:
     """One node of the pool.  `ready_since` is None when the server did not say.
 
+    `held` and `released` are what a person annotated; `released` is the reason given.
     `cordoned_by` is who last wrote `spec.unschedulable`, where the server tells.
     `allocatable` is keyed by resource, in base units (cores, bytes, devices).
     """
@@ -139,6 +141,7 @@ class Node:
     mark: Mark | None = None
     mark_fault: str | None = None
     held: bool = False
+    released: str | None = None
     boot_id: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
     allocatable: Mapping[str, float] = field(default_factory=dict)

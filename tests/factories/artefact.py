@@ -1,7 +1,7 @@
 """A tiny artefact that keeps the contract, so that its answers can be worked out by hand.
 
-Probability of a GPU is its last temperature over 100, times a factor per
-horizon; the node's is the largest; the state counts the steps.
+Probability of a GPU is its last temperature over 100, at most 1, times a factor
+per horizon; the node's is the largest; the state counts the steps.
 """
 
 from __future__ import annotations
@@ -23,6 +23,26 @@ TEMPERATURE = "gpu_temperature_celsius"
 FACTORS = (0.25, 0.5, 0.75, 1.0)
 NAMES = (TEMPERATURE, "gpu_power_watts", "gpu_energy_joules_total", "node_power_watts")
 
+WORTH = Evaluation(
+    data="by hand",
+    horizon="24h",
+    threshold=0.5,
+    events=4,
+    node_weeks=20.0,
+    base_rate_per_node_week=0.2,
+    event_recall=0.5,
+    precision=0.5,
+    precision_at_field_rate_lower=0.12,
+    field_rate_per_node_week=0.027,
+    false_alerts_per_node_week=0.1,
+    false_alerts_per_node_week_upper=0.2,
+    median_lead_hours=12.0,
+    lead_hours_quartiles=(6.0, 18.0),
+    brier=0.02,
+    brier_of_base_rate=0.03,
+    brier_of_always_healthy=0.04,
+)
+
 
 def info(names: tuple[str, ...] = NAMES, **changes: Any) -> ArtefactInfo:
     """Return metadata for `names`, of which only the temperature is required."""
@@ -41,7 +61,7 @@ def info(names: tuple[str, ...] = NAMES, **changes: Any) -> ArtefactInfo:
         "version": "test-1",
         "trained_timestamp": 1.7e9,
         "training": Training(1.6e9, 1.7e9, 1000, 10, 7),
-        "evaluation": Evaluation("by hand", 0.027, 0.5, 0.5, 0.1, 12.0, 0.02, 0.03),
+        "evaluation": WORTH,
         "frameworks": {"onnx": onnx.__version__},
         "seed": 7,
     }
@@ -81,7 +101,8 @@ def _graph(about: ArtefactInfo, bias: float) -> Any:
         helper.make_node("Gather", ["now", "column"], ["read"], axis=1),
         helper.make_node("IsNaN", ["read"], ["missing"]),
         helper.make_node("Where", ["missing", "zero", "read"], ["celsius"]),
-        helper.make_node("Mul", ["celsius", "percent"], ["share"]),
+        helper.make_node("Mul", ["celsius", "percent"], ["unbounded"]),
+        helper.make_node("Clip", ["unbounded", "zero", "one"], ["share"]),
         helper.make_node("Add", ["share", "bias"], ["risk"]),
         helper.make_node("Unsqueeze", ["risk", "axis1"], ["risk_column"]),
         helper.make_node("Mul", ["risk_column", "factors"], ["gpu_probability"]),

@@ -39,18 +39,17 @@ class Face:
         clock = HandClock().clock
         log = logger("pages", style="json", stream=self.lines)  # type: ignore[arg-type]
         self.report = Report(Catalog(self.registry), log, clock)
-        self.client = Client(
-            Pages(
-                registry=self.registry,
-                token=SecretFile(folder / "token"),
-                ledger=self.ledger,
-                status=lambda: self.report.status,
-                alive=lambda: self.alive,
-                wake=lambda: self.woken.append(True),
-                clock=clock,
-                log=log,
-            )
+        self.pages = Pages(
+            registry=self.registry,
+            token=SecretFile(folder / "token"),
+            ledger=self.ledger,
+            status=lambda: self.report.status,
+            alive=lambda: self.alive,
+            wake=lambda: self.woken.append(True),
+            clock=clock,
+            log=log,
         )
+        self.client = Client(self.pages)
 
     def tick(self, **changes: Any) -> None:
         snapshot = a_suspect_snapshot(**changes)

@@ -1,0 +1,135 @@
+"""The `forewarn-model` command.  Training is imported only by the subcommands that train."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from model import inspection, runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+BUNDLED = Path(__file__).parent / "bundled" / "fleet.onnx"
+EXTRA_MODULES = frozenset({"torch", "onnx", "rich"})
+
+DESCRIPTION = """\
+Makes, judges and inspects artefacts: the ONNX files by which an exporter tells
+how likely its node is to fail, why and how soon."""
+
+EXAMPLE = """\
+examples:
+  forewarn-model inspect model/bundled/fleet.onnx
+      what an artefact is, where it is from and what it was worth
+
+  forewarn-model train --simulate bundled --seed 7 --out fleet.onnx
+      make the bundled artefact anew; needs the extra: pip install 'forewarn[train]'
+
+  forewarn-model evaluate fleet.onnx --seed 7
+      replay an artefact over simulated nodes that its training never saw
+
+An exporter picks up a new file without a restart.  Files are replaced in one
+instant, so `--out` may point at the place from which an exporter reads."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    top = argparse.ArgumentParser(
+        prog="forewarn-model",
+        description=DESCRIPTION,
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_train(commands)
+    _add_evaluate(commands)
+    inspect = commands.add_parser("inspect", help="say what an artefact is and what it was worth")
+    inspect.add_argument("file", type=Path, nargs="?", default=BUNDLED, help="default: the bundled")
+    inspect.add_argument("--json", action="store_true", help="print the metadata as JSON")
+    inspect.set_defaults(run=_inspect)
+    return top
+
+
+def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    train = commands.add_parser("train", help="train on simulated nodes and write an artefact")
+    train.add_argument(
+        "--simulate",
+        choices=("bundled", "tiny"),
+        required=True,
+        help="how much to simulate: 'bundled' makes the shipped artefact in about ten minutes on "
+        "two cores, 'tiny' shows in seconds that everything works and is worth nothing",
+    )
+    train.add_argument("--out", type=Path, required=True, help="the .onnx file to write")
+    train.add_argument("--seed", type=int, default=7, help="decides every weight (default: 7)")
+    train.set_defaults(run=_train)
+
+
+def _add_evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    evaluate = commands.add_parser("evaluate", help="replay an artefact over unseen nodes")
+    evaluate.add_argument("file", type=Path, help="the .onnx file to judge")
+    evaluate.add_argument("--simulate", choices=("bundled", "tiny"), default="bundled")
+    evaluate.add_argument(
+        "--seed", type=int, default=7, help="the test split of this seed (default: 7)"
+    )
+    evaluate.add_argument(
+        "--profile",
+        choices=("full", "stock", "no-bmc"),
+        default="full",
+        help="how much of each node is visible: everything, a stock dcgm-exporter, no BMC",
+    )
+    evaluate.add_argument("--json", type=Path, help="also write the table here as JSON")
+    evaluate.set_defaults(run=_evaluate)
+
+
+def _inspect(arguments: argparse.Namespace) -> None:
+    predictor = runtime.load(arguments.file)
+    print(
+        inspection.as_json(predictor.info)
+        if arguments.json
+        else inspection.describe(arguments.file, predictor)
+    )
+
+
+def _train(arguments: argparse.Namespace) -> None:
+    from model.training import command
+
+    command.train(arguments.simulate, arguments.out, arguments.seed)
+
+
+def _evaluate(arguments: argparse.Namespace) -> None:
+    from model.training import command
+
+    command.evaluate(
+        arguments.file,
+        arguments.simulate,
+        arguments.seed,
+        profile=arguments.profile,
+        json_path=arguments.json,
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one subcommand; 0 on success, 1 with one clear line, 2 for a wrong command line."""
+    arguments = parser().parse_args(argv)
+    try:
+        arguments.run(arguments)
+    except runtime.ModelRefused as error:
+        return _refuse(str(error))
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in EXTRA_MODULES:
+            raise
+        return _refuse(
+            f"{arguments.command} needs the extra 'train', {missing} is not installed: "
+            "pip install 'forewarn[train]'"
+        )
+    except OSError as error:
+        return _refuse(f"{error.filename or arguments.command}: {error.strerror}")
+    return 0
+
+
+def _refuse(line: str) -> int:
+    print(f"forewarn-model: {line}", file=sys.stderr)
+    return 1

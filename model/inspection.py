@@ -1,0 +1,84 @@
+"""An artefact in words: what it is, where it is from, what it was worth, what it reads."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from model.schema import BY_NAME
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from model.artefact import ArtefactInfo, Evaluation
+    from model.runtime import Predictor
+
+PROVENANCE = {
+    "bundled-simulated": "trained on simulated nodes only; shipped with Forewarn",
+    "fleet": "trained on the history of many nodes of a site",
+    "node": "trained on the history of one node",
+}
+
+
+def as_json(info: ArtefactInfo) -> str:
+    """Return the metadata as indented JSON."""
+    return msgspec.json.format(msgspec.json.encode(info), indent=2).decode()
+
+
+def describe(path: Path, predictor: Predictor) -> str:
+    """Return the metadata for a person."""
+    info = predictor.info
+    lines = (
+        f"{path}",
+        f"  version      {info.version} (file {predictor.digest})",
+        f"  provenance   {info.provenance}: {PROVENANCE[info.provenance]}",
+        f"  trained      {_date(info.trained_timestamp)}, seed {info.seed}, {_trained_on(info)}",
+        f"  with         {', '.join(f'{name} {v}' for name, v in info.frameworks.items())}",
+        f"  reads        {info.window_steps} steps of {info.step_seconds} s, "
+        f"{len(info.channels)} channels per GPU; remembers {info.state_width} values per GPU",
+        f"  tells        horizons {', '.join(info.horizons)}; causes {', '.join(info.causes)}",
+        "",
+        *_worth(info.evaluation),
+        "",
+        *_channels(info),
+    )
+    return "\n".join(lines)
+
+
+def _date(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _trained_on(info: ArtefactInfo) -> str:
+    return f"{info.training.episodes} episodes, {info.training.rows} rows"
+
+
+def _worth(worth: Evaluation) -> tuple[str, ...]:
+    return (
+        f"worth, on {worth.data}",
+        f"  an alert is a {worth.horizon} probability of {worth.threshold:g} or more",
+        f"  event recall                 {worth.event_recall:.3f} of {worth.events} failures",
+        f"  lead time, median            {worth.median_lead_hours:.1f} h "
+        f"(quartiles {worth.lead_hours_quartiles[0]:.1f} and {worth.lead_hours_quartiles[1]:.1f})",
+        f"  false alerts                 {worth.false_alerts_per_node_week:.4f} per node-week, "
+        f"at most {worth.false_alerts_per_node_week_upper:.4f} (95 %), "
+        f"from {worth.node_weeks:.1f} node-weeks",
+        f"  precision                    {worth.precision:.3f} where "
+        f"{worth.base_rate_per_node_week:.3f} failures come in a node-week, as in this data",
+        f"                               at least {worth.precision_at_field_rate_lower:.3f} where "
+        f"{worth.field_rate_per_node_week:.3f} do, as in the field",
+        f"  Brier score                  {worth.brier:.6f}; always the base rate: "
+        f"{worth.brier_of_base_rate:.6f}; always healthy: {worth.brier_of_always_healthy:.6f}",
+    )
+
+
+def _channels(info: ArtefactInfo) -> tuple[str, ...]:
+    width = max(len(name) for name in info.names)
+    rows = (
+        f"  {'required' if channel.required else 'optional'}  {channel.name:<{width}}  "
+        f"{channel.unit or '-':<18}  {BY_NAME[channel.name].text}"
+        for channel in info.channels
+    )
+    return ("channels, in input order (without a required one there is no probability)", *rows)

@@ -1,0 +1,150 @@
+"""What the hazard layer is told about each GPU: scores, levels, peers, counters, flags, structure.
+
+Every value is 0 for a healthy or unobserved quantity as far as its kind
+allows, so that a channel that is missing argues neither way.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from model.schema import BY_NAME, Kind, Level
+from model.training.scaling import ACTION, XID, positions
+from model.training.scorer import SMALLEST_SPREAD, TAIL_STEPS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from model.training.scaling import View
+    from model.training.scorer import Scores
+
+LOST_STEPS = 3
+"""A GPU is lost when its row has been empty for this long while siblings report."""
+
+FAR = 1.0e6
+"""Stands in for a missing peer when peers are sorted; scaled values stay below 10."""
+
+SLOW = ("gpu_energy_joules_total",)
+"""Counters whose increments are a level (power), not evidence of faults."""
+
+
+class Evidence(NamedTuple):
+    """`values` and `known` are [..., gpu, feature]; `known` is 1 where the feature was observed."""
+
+    values: Tensor
+    known: Tensor
+
+
+class Gather(nn.Module):
+    """Collects the features of one step, in the order of `features`."""
+
+    gauges: Tensor
+    peers: Tensor
+    counters: Tensor
+    flags: Tensor
+    codes: Tensor
+    reports: Tensor
+    peer_spread: Tensor
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__()
+        gauges = positions(names, kinds=(Kind.GAUGE,))
+        peers = positions(names, kinds=(Kind.GAUGE,), level=Level.GPU)
+        flags = positions(names, kinds=(Kind.FLAG,))
+        counters = torch.tensor(
+            [i for i in positions(names, kinds=(Kind.COUNTER,)).tolist() if names[i] not in SLOW]
+        )
+        self.register_buffer("gauges", gauges)
+        self.register_buffer("peers", peers)
+        self.register_buffer("counters", counters)
+        self.register_buffer("flags", flags)
+        self.register_buffer("codes", torch.tensor([names.index(XID), names.index(ACTION)]))
+        self.register_buffer("reports", _reports(names))
+        self.register_buffer("peer_spread", torch.ones(len(peers)))
+        self.features = (
+            *(f"residual:{names[i]}" for i in gauges.tolist()),
+            *(f"error:{names[i]}" for i in gauges.tolist()),
+            *(f"level:{names[i]}" for i in gauges.tolist()),
+            *(f"peer:{names[i]}" for i in peers.tolist()),
+            *(f"recent:{names[i]}" for i in counters.tolist()),
+            *(f"hour:{names[i]}" for i in counters.tolist()),
+            *(f"flag:{names[i]}" for i in flags.tolist()),
+            *(f"flag:{name}" for name in (XID, ACTION)),
+            "critic",
+            "score",
+            "lost",
+        )
+
+    def forward(self, view: View, scores: Scores) -> Evidence:
+        """Return the features of the newest step."""
+        recent = view.seen[..., -TAIL_STEPS:, :].sum(-2)
+        level = view.values[..., -TAIL_STEPS:, :].sum(-2) / recent.clamp(min=1.0)
+        plain = view.plain[..., -TAIL_STEPS:, :].sum(-2) / recent.clamp(min=1.0)
+        known = (recent > 0).to(level.dtype)
+        row = (known * self.reports).amax(-1, keepdim=True)
+        counts = view.increments.index_select(-1, self.counters)
+        gauge, counter = known.index_select(-1, self.gauges), known.index_select(-1, self.counters)
+        columns = (
+            (squash(scores.residual.index_select(-1, self.gauges)), gauge),
+            (torch.log1p(scores.error.index_select(-1, self.gauges)), gauge),
+            (level.index_select(-1, self.gauges).clamp(-4.0, 4.0), gauge),
+            (self._peer_difference(level, known), known.index_select(-1, self.peers)),
+            (torch.log1p(counts[..., -TAIL_STEPS:, :].sum(-2)), counter),
+            (torch.log1p(counts.sum(-2)), counter),
+            (plain.index_select(-1, self.flags), known.index_select(-1, self.flags)),
+            # An absent code means that none was seen, so it is known wherever the GPU is.
+            (plain.index_select(-1, self.codes), row.expand(*row.shape[:-1], 2)),
+            (torch.log1p(scores.critic).unsqueeze(-1), row),
+            (torch.log1p(scores.score).unsqueeze(-1), row),
+            (self._lost(view.seen), torch.ones_like(row)),
+        )
+        return Evidence(
+            torch.cat([column[0] for column in columns], -1),
+            torch.cat([column[1] for column in columns], -1),
+        )
+
+    def freeze(self, view: View) -> None:
+        """Set the spread of peer differences from held-out healthy moments."""
+        recent = view.seen[..., -TAIL_STEPS:, :].sum(-2)
+        level = view.values[..., -TAIL_STEPS:, :].sum(-2) / recent.clamp(min=1.0)
+        known = (recent > 0).to(level.dtype)
+        difference = self._from_median(level, known).flatten(0, -2)
+        mask = known.index_select(-1, self.peers).flatten(0, -2)
+        count = mask.sum(0)
+        spread = ((difference**2).sum(0) / count.clamp(min=1.0)).sqrt().clamp(min=SMALLEST_SPREAD)
+        self.peer_spread.copy_(torch.where(count > 1, spread, torch.ones_like(spread)))
+
+    def _peer_difference(self, level: Tensor, known: Tensor) -> Tensor:
+        return squash(self._from_median(level, known) / self.peer_spread)
+
+    def _from_median(self, level: Tensor, known: Tensor) -> Tensor:
+        """Own recent level minus the median of the GPUs that report, in standardised units."""
+        own, mask = level.index_select(-1, self.peers), known.index_select(-1, self.peers)
+        count = mask.sum(-2, keepdim=True)
+        ordered, _ = torch.sort(torch.where(mask > 0, own, torch.full_like(own, FAR)), dim=-2)
+        last = (count - 1.0).clamp(min=0.0)
+        low = torch.floor(last / 2.0).to(torch.long)
+        high = torch.minimum(torch.floor(count / 2.0), last).to(torch.long)
+        median = (torch.gather(ordered, -2, low) + torch.gather(ordered, -2, high)) / 2.0
+        return torch.where(mask > 0, own - median, torch.zeros_like(own))
+
+    def _lost(self, seen: Tensor) -> Tensor:
+        """Return [..., gpu, 1]: 1 where the row is empty while at least one sibling reports."""
+        reported = (seen[..., -LOST_STEPS:, :] * self.reports).sum((-2, -1))
+        reports = (reported > 0).to(seen.dtype)
+        return ((1.0 - reports) * reports.amax(-1, keepdim=True)).unsqueeze(-1)
+
+
+def _reports(names: Sequence[str]) -> Tensor:
+    """Mark the channels that prove a GPU alive; a latched code outlives its GPU."""
+    return torch.tensor(
+        [float(BY_NAME[n].level is Level.GPU and n not in (XID, ACTION)) for n in names]
+    )
+
+
+def squash(values: Tensor) -> Tensor:
+    """Sign-preserving logarithm: linear near 0, so that ten and a hundred deviations stay apart."""
+    return torch.sign(values) * torch.log1p(values.abs())

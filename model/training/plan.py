@@ -1,0 +1,137 @@
+"""Which stories are simulated for which split: no seed, node or severity is shared."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simulator.faults import STORIES
+from simulator.history import Recording
+from simulator.scenario import HEALTHY, Scenario
+from simulator.workload import Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulator.faults.story import Story
+
+
+class Split(StrEnum):
+    """`fit` trains, `held` freezes constants and stops early, `test` is only ever evaluated."""
+
+    FIT = "fit"
+    HELD = "held"
+    TEST = "test"
+
+
+SEVERITIES = {
+    Split.FIT: ((0.50, 0.58), (0.66, 0.74), (0.82, 0.90)),
+    Split.HELD: ((0.58, 0.62), (0.74, 0.78), (0.90, 0.95)),
+    Split.TEST: ((0.62, 0.66), (0.78, 0.82), (0.95, 1.00)),
+}
+"""Disjoint bands, interleaved so that every split spans mild to severe."""
+
+SEED_OF_SPLIT = {Split.FIT: 1, Split.HELD: 2, Split.TEST: 3}
+WORKLOADS = {
+    Workload.TRAINING: 0.5,
+    Workload.INFERENCE: 0.2,
+    Workload.MIXED: 0.22,
+    Workload.IDLE: 0.08,
+}
+HOUR = 3_600.0
+QUIET_HOURS = (1.5, 150.0)
+"""How long a node was watched before its story begins: cold states, and ones of a week."""
+
+AFTER_HOURS = 3.0
+BLOCK_HOURS = 12.0
+"""Records are cut to whole blocks, so that equal ones can be simulated together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """How much to simulate for one split: episodes per kind, and healthy records of some hours."""
+
+    faults_per_kind: int
+    lookalikes_per_kind: int
+    healthy: int
+    healthy_hours: float = 168.0
+    quiet_hours: tuple[float, float] = QUIET_HOURS
+
+
+BUNDLED = {
+    Split.FIT: Amounts(100, 60, 140),
+    Split.HELD: Amounts(40, 30, 60),
+    Split.TEST: Amounts(16, 12, 16),
+}
+"""What the bundled artefact is made from."""
+
+TINY = {
+    Split.FIT: Amounts(1, 1, 1, 12.0, (1.5, 3.0)),
+    Split.HELD: Amounts(1, 1, 1, 12.0, (1.5, 3.0)),
+    Split.TEST: Amounts(1, 1, 1, 12.0, (1.5, 3.0)),
+}
+"""Enough to show that every step works; worth nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One record to simulate, of `steps` grid steps."""
+
+    recording: Recording
+    steps: int
+
+
+def plan(split: Split, amounts: Amounts, *, seed: int, step_seconds: int) -> list[Planned]:
+    """Draw the records of one split, those of equal length together."""
+    rng = np.random.default_rng([seed, SEED_OF_SPLIT[split]])
+    records = list(_stories(split, amounts, rng, seed=seed, step_seconds=step_seconds))
+    return sorted(records, key=lambda planned: (planned.steps, planned.recording.node))
+
+
+def _stories(
+    split: Split, amounts: Amounts, rng: np.random.Generator, *, seed: int, step_seconds: int
+) -> Iterator[Planned]:
+    for kind, story in STORIES.items():
+        if kind == HEALTHY:
+            count = amounts.healthy
+        else:
+            count = amounts.lookalikes_per_kind if story.lookalike else amounts.faults_per_kind
+        for index in range(count):
+            scenario, hours = _scenario(split, story, amounts, rng)
+            steps = int(hours * HOUR) // step_seconds
+            node = f"{split}-{kind}-{index}"
+            # The seed is unique over splits, and with it the machine and its noise.
+            own = seed * 1_000_000 + SEED_OF_SPLIT[split] * 100_000 + int(rng.integers(100_000))
+            yield Planned(Recording(scenario, node, own, rack=f"{node}-rack"), steps)
+
+
+def _scenario(
+    split: Split, story: Story, amounts: Amounts, rng: np.random.Generator
+) -> tuple[Scenario, float]:
+    """Return a scenario and the hours to record."""
+    work = Workload(rng.choice(list(WORKLOADS), p=list(WORKLOADS.values())))
+    if story.kind == HEALTHY:
+        return Scenario(workload=work), amounts.healthy_hours
+    quiet, duration = (
+        _log_uniform(rng, amounts.quiet_hours),
+        _log_uniform(rng, story.duration_seconds),
+    )
+    scenario = Scenario(
+        kind=story.kind,
+        onset_seconds=quiet * HOUR,
+        duration_seconds=duration,
+        severity=float(rng.uniform(*SEVERITIES[split][rng.integers(3)])),
+        shape=float(rng.uniform(1.0, 2.5)),
+        gpu=int(rng.integers(8)),
+        workload=work,
+    )
+    hours = scenario.end_seconds / HOUR + AFTER_HOURS
+    return scenario, math.ceil(hours / BLOCK_HOURS) * BLOCK_HOURS
+
+
+def _log_uniform(rng: np.random.Generator, bounds: tuple[float, float]) -> float:
+    return math.exp(rng.uniform(*np.log(bounds)))

@@ -1,0 +1,89 @@
+"""The command says what an artefact is, and what is wrong with one, without PyTorch."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from model import cli
+from tests.factories import artefact
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_inspect_tells_where_an_artefact_is_from_and_what_it_was_worth(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["inspect", str(artefact.write(tmp_path / "a.onnx"))]) == 0
+    out = capsys.readouterr().out
+    assert "provenance   fleet: trained on the history of many nodes of a site" in out
+    assert "trained      2023-11-14 22:13 UTC, seed 7" in out
+    assert "event recall                 0.500 of 4 failures" in out
+    assert "precision                    0.500 where 0.200 failures come in a node-week" in out
+    assert "at least 0.120 where 0.027 do, as in the field" in out
+    assert "0.1000 per node-week, at most 0.2000 (95 %)" in out
+    assert "required  gpu_temperature_celsius" in out
+    assert "optional  node_power_watts" in out
+
+
+def test_inspect_prints_the_metadata_for_programs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["inspect", "--json", str(artefact.write(tmp_path / "a.onnx"))]) == 0
+    assert json.loads(capsys.readouterr().out)["evaluation"]["event_recall"] == 0.5
+
+
+def test_a_refused_artefact_is_one_clear_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bad.onnx"
+    path.write_text("no model")
+    assert cli.main(["inspect", str(path)]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"forewarn-model: not_onnx: {path}")
+    assert error.count("\n") == 1
+
+
+def test_help_shows_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        cli.main(["--help"])
+    assert "forewarn-model train --simulate bundled" in capsys.readouterr().out
+
+
+def test_training_without_its_extra_names_the_extra(tmp_path: Path) -> None:
+    """A child that cannot find PyTorch, as on a node."""
+    program = (
+        "import sys\n"
+        "for name in ('torch', 'onnx', 'rich'): sys.modules[name] = None\n"
+        "from model.cli import main\n"
+        f"sys.exit(main(['train', '--simulate', 'tiny', '--out', {str(tmp_path / 'x.onnx')!r}]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 1
+    assert "train needs the extra 'train'" in done.stderr
+    assert "pip install 'forewarn[train]'" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "x.onnx").exists()
+
+
+def test_inspecting_imports_nothing_of_the_training_half(tmp_path: Path) -> None:
+    path = artefact.write(tmp_path / "a.onnx")
+    program = (
+        "import sys\n"
+        "from model.cli import main\n"
+        f"main(['inspect', {str(path)!r}])\n"
+        "found = [n for n in sys.modules if n.partition('.')[0] in ('torch', 'onnx', 'simulator')"
+        " or n.startswith('model.training')]\n"
+        "sys.exit(' '.join(found) or 0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,41 @@
+"""A loaded artefact answers by the contract, however its file fares afterwards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from model import runtime
+from tests.factories import artefact
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def window(*celsius: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+    values = np.full((len(celsius), 8, len(artefact.NAMES)), np.nan, np.float32)
+    values[:, -1, 0] = celsius
+    return values
+
+
+def test_outputs_carry_the_names_of_the_contract(tmp_path: Path) -> None:
+    predictor = runtime.load(artefact.write(tmp_path / "a.onnx"))
+    got = predictor.predict(window(40.0, 80.0), predictor.initial_state(2))
+    np.testing.assert_allclose(got.gpu[:, -1], [0.4, 0.8], rtol=1e-6)
+    np.testing.assert_allclose(got.node, [0.2, 0.4, 0.6, 0.8], rtol=1e-6)
+    assert got.cause.shape == (6, 4)
+    np.testing.assert_array_equal(got.state, [[1.0], [1.0]])
+
+
+def test_loading_leaves_no_tie_to_the_file(tmp_path: Path) -> None:
+    path = artefact.write(tmp_path / "a.onnx")
+    predictor = runtime.load(path)
+    path.unlink()
+    assert predictor.predict(window(50.0), predictor.initial_state(1)).node[-1] == np.float32(0.5)
+
+
+def test_another_file_has_another_digest(tmp_path: Path) -> None:
+    one = runtime.load(artefact.write(tmp_path / "a.onnx"))
+    other = runtime.load(artefact.write(tmp_path / "b.onnx", version="test-2"))
+    assert one.digest != other.digest
