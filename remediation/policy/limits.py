@@ -176,6 +176,10 @@ class ReleaseBar(Part, frozen=True, kw_only=True):
         )
 
 
+CAUSES = frozenset({"memory", "interconnect", "thermal", "power", "device", "facility"})
+"""The causes that alerts may carry."""
+
+
 class Policy(Part, frozen=True, kw_only=True):
     """Everything the plan may know about the site's wishes."""
 
@@ -188,6 +192,12 @@ class Policy(Part, frozen=True, kw_only=True):
     distress: DistressBar = DistressBar()
     facility: FacilityBar = FacilityBar()
     maintenance_windows: tuple[Window, ...] = ()
+
+    def __post_init__(self) -> None:
+        # A misspelt cause would leave the real one without its ceiling.
+        unknown = sorted(self.ceilings.keys() - CAUSES)
+        if unknown:
+            raise ValueError(f"ceilings: {unknown}: expected causes among {sorted(CAUSES)}")
 
     @property
     def ceiling(self) -> Rung:
