@@ -42,6 +42,11 @@ def main(arguments: list[str] | None = None) -> int:
     if options.list_metrics:
         print(reference.markdown(), end="")
         return 0
+    if options.facility and options.probe:
+        print(
+            "forewarn-exporter: --probe reads a node: it goes without --facility", file=sys.stderr
+        )
+        return 2
     if options.facility:
         return _facility(options.config, check=options.check_config)
     try:

@@ -86,6 +86,7 @@ class Collector:
         self._lock = threading.Lock()
         self._status = SourceStatus(source.name, pace.interval_seconds)
         self._errors: Counter[Reason] = Counter(dict.fromkeys(Reason, 0))
+        self._losses: frozenset[Reason] = frozenset()
         self._running_since: float | None = None
         self._hang_counted = False
         self._thread: threading.Thread | None = None
@@ -155,6 +156,7 @@ class Collector:
         if before.failure is not None:
             self._log.info("source answers again", after=before.failure, failures=before.failures)
         self._errors.update(readings.errors)
+        self._tell_losses(readings)
         self._keep(
             replace(
                 before,
@@ -169,6 +171,14 @@ class Collector:
             ),
             started,
         )
+
+    def _tell_losses(self, readings: SourceReadings) -> None:
+        """Say once that parts of an answer could not be read, and again when other parts cannot."""
+        lost = frozenset(readings.errors)
+        if lost - self._losses:
+            counts = {str(reason): count for reason, count in readings.errors.items()}
+            self._log.warning("source read in part: the rest is kept", lost=counts)
+        self._losses = lost
 
     def _failed(self, reason: Reason, detail: str, started: float) -> None:
         before = self._status

@@ -108,7 +108,12 @@ class App:
     def start(self) -> None:
         """Bind both sockets and begin; raises `OSError` when an address is taken."""
         self._webhook.start()
-        self._pages.start()
+        try:
+            self._pages.start()
+        except OSError:
+            # Its threads would keep alive a process that cannot do its work.
+            self._webhook.close()
+            raise
         self._ledger_watch.start()
         for name, target in (("loop", self._run_loop), ("lease", self._run_elector)):
             thread = threading.Thread(target=target, name=name, daemon=True)
@@ -290,7 +295,8 @@ def _serve(listener: Listener, application: object) -> Server:
         application,
         host=listener.host,
         port=listener.port,
-        body_limit_bytes=listener.body_limit_bytes,
+        # The application refuses at the limit and counts it; the server stops what is far above.
+        body_limit_bytes=4 * listener.body_limit_bytes,
         tls=listener.tls.files() if listener.tls is not None else None,
     )
 
