@@ -29,6 +29,7 @@ ADVICE: dict[Reason, str] = {
     Reason.NODE_COOLDOWN: "Ends by itself after policy.limits.node_cooldown_seconds.",
     Reason.FLAPPING: "A person must look at the node: it comes and goes.",
     Reason.MODEL_FAULT: "Look at the predictions: so many at once are rather a fault of theirs.",
+    Reason.FACILITY_EVENT: "Look at the facility: ends after policy.facility.calm_seconds of calm.",
     Reason.DISTRESS: "Ends when the trouble that is named ends.",
     Reason.WINDOW_CLOSED: "Ends when the next of policy.maintenance_windows opens.",
     Reason.NO_CAPACITY: "Ends when healthy nodes have room for the work, or move it by hand.",
