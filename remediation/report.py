@@ -170,6 +170,7 @@ class Report:
         reasons = [f.refusal.reason for f in findings if f.refusal is not None]
         for reason in Reason:
             catalog.refused.labels(reason).set(reasons.count(reason))
+        catalog.facility_events.set(len(ledger.facilities))
         catalog.breaker_open.set(ledger.breaker.tripped_at is not None)
         catalog.paused.set(ledger.pause is not None)
         catalog.suspects.set(len(ledger.suspects))

@@ -21,6 +21,7 @@ SECTIONS: dict[EpisodeState, str] = {
     EpisodeState.CHECKPOINTING: "In flight",
     EpisodeState.SNAPSHOTTING: "In flight",
     EpisodeState.BLOCKED: "In flight",
+    EpisodeState.FACILITY: "In facility events",
     EpisodeState.EXCLUDED: "Out of service",
     EpisodeState.DRAINED: "Out of service",
     EpisodeState.ELEVATED: "At elevated risk",
@@ -30,7 +31,14 @@ SECTIONS: dict[EpisodeState, str] = {
 }
 """Where an episode is shown; the others wait, and are grouped by what they wait for."""
 
-ORDER = ("In flight", "Out of service", "At elevated risk", "Coming back", "Held by people")
+ORDER = (
+    "In flight",
+    "In facility events",
+    "Out of service",
+    "At elevated risk",
+    "Coming back",
+    "Held by people",
+)
 
 
 @dataclass(frozen=True, slots=True)

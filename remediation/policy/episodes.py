@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from remediation.policy import budget, preparing, rests, waves
+from remediation.policy import budget, facility, preparing, rests, waves
 from remediation.policy.eligibility import drained_since
 from remediation.policy.ledger import Grant, Hold, Ledger, reconcile
 
@@ -55,6 +55,7 @@ def derive(nodes: Mapping[str, Node], ledger: Ledger, policy: Policy) -> tuple[E
         by_node.setdefault(suspect.node, []).append((key, suspect))
     marked = {name for name, node in nodes.items() if node.mark or node.mark_fault}
     names = marked | set(by_node) | set(ledger.grants) | set(ledger.holds)
+    names |= facility.concerned(nodes, ledger, policy.limits)
     episodes = [
         Episode(
             name=name,
@@ -107,6 +108,7 @@ def upkeep(snapshot: Snapshot) -> Ledger:
         ledger = waves.upkeep(ledger, snapshot)
         for kind in preparing.Kind:
             ledger = preparing.upkeep(kind, ledger, snapshot)
+        ledger = facility.upkeep(ledger, snapshot)
         ledger = _note_strangers(ledger, snapshot.nodes, snapshot.now)
     released_at = min(ledger.released_at, snapshot.now) if ledger.released_at else None
     epoch = max(ledger.epoch, snapshot.epoch)

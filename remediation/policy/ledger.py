@@ -140,6 +140,17 @@ class Preparation(_Entry, frozen=True, kw_only=True):
     ending: Ending | None = None
 
 
+class Facility(_Entry, frozen=True, kw_only=True):
+    """A domain whose nodes are in trouble together; `seen_at` is when that was last so."""
+
+    id: str
+    domain: str
+    reason: str
+    horizon: str
+    began_at: float
+    seen_at: float
+
+
 class Past(_Entry, frozen=True, kw_only=True):
     """An episode that is over: its node rests before anything is done to it again.
 
@@ -154,10 +165,16 @@ class Past(_Entry, frozen=True, kw_only=True):
 class Ledger(_Entry, frozen=True, kw_only=True):
     """Everything that must survive every process.
 
-    Keys of grants, holds, releases, past and strangers are node names, those of waves,
-    checkpoints and restore points keys of jobs; strangers says since when
-    another owner drains a node.
-    `released_in` is the domain whose nodes come back now.
+    <<<<<<< HEAD
+        Keys of grants, holds, past and strangers are node names, those of waves,
+        checkpoints and restore points keys of jobs, those of facilities domains; strangers says
+        since when another owner drains a node.
+    =======
+        Keys of grants, holds, releases, past and strangers are node names, those of waves,
+        checkpoints and restore points keys of jobs; strangers says since when
+        another owner drains a node.
+    >>>>>>> hands-service
+        `released_in` is the domain whose nodes come back now.
     """
 
     version: int = 1
@@ -167,6 +184,7 @@ class Ledger(_Entry, frozen=True, kw_only=True):
     holds: dict[str, Hold] = {}
     releases: dict[str, Release] = {}
     waves: dict[str, Wave] = {}
+    facilities: dict[str, Facility] = {}
     checkpoints: dict[str, Preparation] = {}
     restore_points: dict[str, Preparation] = {}
     past: dict[str, tuple[Past, ...]] = {}

@@ -35,6 +35,7 @@ class Reason(StrEnum):
     NODE_COOLDOWN = "node_cooldown"
     FLAPPING = "flapping"
     MODEL_FAULT = "model_fault"
+    FACILITY_EVENT = "facility_event"
     DISTRESS = "distress"
     WINDOW_CLOSED = "window_closed"
     POOL_SHARE = "pool_share"

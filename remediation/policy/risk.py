@@ -21,8 +21,8 @@ from remediation.policy.moving import move
 from remediation.policy.recovery import relapse, state_of
 from remediation.policy.refusal import Reason, Refusal
 from remediation.policy.snapshot import Effect, Mark, MarkState, Node, Snapshot
-from remediation.policy.steps import Decision, EpisodeState, Finding, NodeWrite
-from remediation.policy.turn import Turn, act, wait
+from remediation.policy.steps import Decision, EpisodeState, NodeWrite
+from remediation.policy.turn import Turn, act, only_observed, wait
 
 if TYPE_CHECKING:
     from remediation.policy.episodes import Episode
@@ -75,7 +75,7 @@ def _climb(
         return copy(refused, imagined=observing)
     step = _enter(node, suspect, reached.grant, snapshot, reached.but)
     if observing:
-        return _only_observed(episode, step, reached.ledger)
+        return only_observed(episode, step, lambda _: reached.ledger)
     soft = reached.grant.rung is Rung.SOFTEN
     settled = EpisodeState.ELEVATED if soft else EpisodeState.EXCLUDED
     turn = act(episode, settled, step, lambda _: reached.ledger)
@@ -192,16 +192,3 @@ def _enter(
         sentence=f"{node.name} {deed}: {mark.reason}{but}",
         heard_at=suspect.heard_at,
     )
-
-
-def _only_observed(episode: Episode, step: NodeWrite, ledger: Ledger) -> Turn:
-    refusal = Refusal(Reason.OBSERVE_MODE, "the mode is observe")
-    finding = Finding(
-        node=episode.name,
-        state=EpisodeState.OBSERVED,
-        decision=step.decision,
-        refusal=refusal,
-        only_observed=True,
-        sentence=f"would act: {step.sentence}; the mode is observe",
-    )
-    return Turn(finding=finding, change=lambda _: ledger, imagined=True)
