@@ -12,7 +12,7 @@ from daemon.clocks import system_clock
 from daemon.lifecycle import Lifecycle
 from daemon.logs import logger
 from daemon.tls import TlsUnusable
-from exporter import probe, reference
+from exporter import probe, reference, trial
 from exporter.app import Exporter, version
 from exporter.facility.app import FacilityExporter
 from exporter.facility.settings import FacilitySettings
@@ -89,7 +89,7 @@ def _serve(settings: Settings, path: Path | None) -> int:
     lifecycle = Lifecycle()
 
     def build(log: FilteringBoundLogger) -> Exporter:
-        return Exporter(settings, log=log, path=path, reload=lifecycle.reload)
+        return Exporter(settings, log=log, path=path, reload=lifecycle.reload, trial=trial.died)
 
     return _run(settings, lifecycle, build)
 
