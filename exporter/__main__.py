@@ -14,6 +14,7 @@ from daemon.logs import logger
 from daemon.tls import TlsUnusable
 from exporter import probe, reference, trial
 from exporter.app import Exporter, version
+from exporter.facility import probe as facility_probe
 from exporter.facility.app import FacilityExporter
 from exporter.facility.settings import FacilitySettings
 from exporter.settings import Settings
@@ -28,6 +29,7 @@ example:
   NODE_NAME=gpu-017 forewarn-exporter --config exporter.yml
   NODE_NAME=gpu-017 forewarn-exporter --config exporter.yml --probe
   curl localhost:9477/metrics | grep failure_probability
+  forewarn-exporter --facility --config facility.yml --probe
   forewarn-exporter --facility --config facility.yml
 
 Without --config every default holds: dcgm-exporter on 127.0.0.1:9400, no BMC,
@@ -42,13 +44,8 @@ def main(arguments: list[str] | None = None) -> int:
     if options.list_metrics:
         print(reference.markdown(), end="")
         return 0
-    if options.facility and options.probe:
-        print(
-            "forewarn-exporter: --probe reads a node: it goes without --facility", file=sys.stderr
-        )
-        return 2
     if options.facility:
-        return _facility(options.config, check=options.check_config)
+        return _facility(options.config, check=options.check_config, look=options.probe)
     try:
         settings = files.load(options.config, Settings) if options.config else Settings()
         settings.node_name()
@@ -59,13 +56,16 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{options.config or 'defaults'}: ok")
         return 0
     if options.probe:
-        report, good = probe.run(settings, system_clock())
-        print(report, end="")
-        return 0 if good else 1
+        return _say(*probe.run(settings, system_clock()))
     return _serve(settings, options.config)
 
 
-def _facility(path: Path | None, *, check: bool) -> int:
+def _say(report: str, good: bool) -> int:
+    print(report, end="")
+    return 0 if good else 1
+
+
+def _facility(path: Path | None, *, check: bool, look: bool) -> int:
     """Be the facility's exporter; without settings there is nothing that it could read."""
     try:
         settings = files.load(path, FacilitySettings) if path else FacilitySettings()
@@ -75,6 +75,8 @@ def _facility(path: Path | None, *, check: bool) -> int:
     if check:
         print(f"{path or 'defaults'}: ok")
         return 0
+    if look:
+        return _say(*facility_probe.run(settings, system_clock()))
     lifecycle = Lifecycle()
 
     def build(log: FilteringBoundLogger) -> FacilityExporter:
