@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from daemon import settings as files
 from daemon.clocks import system_clock
 from daemon.lifecycle import FileWatch
 from daemon.serving import Server
+from daemon.version import version
 from exporter import sources
 from exporter.backfill.filler import Backfill, Filler
 from exporter.backfill.prometheus import Prometheus
@@ -230,14 +230,6 @@ class Exporter:
         sections = (name for name in Settings.__struct_fields__ if name != "gpus")
         rest = [name for name in sections if _differ(self.settings, changed, name)]
         self._log.info("settings read again", needs_restart=rest)
-
-
-def version() -> str:
-    """Return the installed version, or `unknown` where the package runs from its sources."""
-    try:
-        return metadata.version("forewarn")
-    except metadata.PackageNotFoundError:
-        return "unknown"
 
 
 def _differ(old: Settings, new: Settings, section: str) -> bool:
