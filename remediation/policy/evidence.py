@@ -40,12 +40,19 @@ class Evidence:
 
     `polled_at` is when Alertmanager was asked (Unix seconds).  `distress` names
     the alerts of the cluster itself that fire, among those the policy chose.
+    `by_key` holds the alerts by the key of their condition, the first of each.
     """
 
     alerts: tuple[Alert, ...] | None = None
     polled_at: float = 0.0
     predictions: Mapping[str, Prediction] | None = None
     distress: frozenset[str] | None = frozenset()
+    by_key: Mapping[str, Alert] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Every suspect looks its alert up: once through the list for all of them.
+        by_key = {alert.key: alert for alert in reversed(self.alerts or ())}
+        object.__setattr__(self, "by_key", by_key)
 
 
 def judge(suspect: Suspect, key: str, evidence: Evidence, bar: EvidenceBar) -> Refusal | None:
@@ -94,7 +101,7 @@ def probability(node: str, horizon: str, cause: str, evidence: Evidence) -> floa
 def _firing(key: str, evidence: Evidence) -> Refusal | None:
     if evidence.alerts is None:
         return Refusal(Reason.ALERTS_UNREADABLE, "Alertmanager could not be read")
-    alert = next((one for one in evidence.alerts if one.key == key), None)
+    alert = evidence.by_key.get(key)
     if alert is None:
         return Refusal(Reason.NOT_FIRING, "Alertmanager no longer shows the alert")
     if alert.suppressed:
