@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 TOKEN = "benchmark"  # noqa: S105 - it guards nothing
 NAMESPACE = "forewarn"
+GONE = 404
 SINCE = "2026-01-01T00:00:00Z"
 LABELS = {
     "alertname": "ForewarnNodeFailureLikely",
@@ -57,6 +58,8 @@ class Monitoring:
     """Alertmanager and Prometheus that bear out every alert at once."""
 
     firing: list[str] = field(default_factory=list)
+    spans: list[tuple[float, float]] = field(default_factory=list)
+    """When each question came and when it was answered."""
 
     def __post_init__(self) -> None:
         self._server = Server(self, host="127.0.0.1", port=0)
@@ -75,6 +78,7 @@ class Monitoring:
 
     def __call__(self, environ: Any, start_response: Any) -> Iterable[bytes]:
         """Answer one request."""
+        came = time.perf_counter()
         request = Request(environ)
         if request.path == "/api/v1/query":
             found: Any = self._vector(request.form["query"])
@@ -83,7 +87,13 @@ class Monitoring:
             found = self._alerts() if ours else []
         response = Response(json.dumps(found), mimetype="application/json")
         answer: Iterable[bytes] = response(environ, start_response)
+        self.spans.append((came, time.perf_counter()))
         return answer
+
+    def busy_between(self, began: float, ended: float) -> float:
+        """Return the seconds from the first question to the last answer within a time."""
+        spans = [span for span in self.spans if began < span[0] and span[1] < ended]
+        return spans[-1][1] - spans[0][0] if spans else 0.0
 
     def _alerts(self) -> list[dict[str, Any]]:
         status = {"state": "active", "silencedBy": [], "inhibitedBy": []}
@@ -260,11 +270,19 @@ class Pool:
                 for pod in self._pods()
                 if pod["metadata"].get("deletionTimestamp")
             ]
-            for name in leaving:
-                self.core.delete_namespaced_pod(
-                    name, "jobs", grace_period_seconds=0, _preload_content=False
-                ).drain_conn()
-            self._stop.wait(0 if leaving else 0.02)
+            self._side_by_side(self._end, leaving)
+            self._stop.wait(0.02)
+
+    def _end(self, name: str) -> None:
+        try:
+            ended = self.core.delete_namespaced_pod(
+                name, "jobs", grace_period_seconds=0, _preload_content=False
+            )
+        except client.ApiException as error:
+            if error.status != GONE:
+                raise
+        else:
+            ended.drain_conn()
 
     def _stream(self, call: Callable[..., Any], since: str) -> Iterable[bytes]:
         stream = call(
