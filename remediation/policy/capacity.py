@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # What a pod says of the domain that all pods of its job must share: ours, and Kueue's.
 TOPOLOGY_ANNOTATIONS = ("forewarn.dev/topology", "kueue.x-k8s.io/podset-required-topology")
+# An elastic job that would rather run with fewer pods than fail with all of them.
+SHRINK_ANNOTATION = "forewarn.dev/shrink"
 Domain = tuple[str, str] | None
 """A label and its value; None is anywhere."""
 
@@ -38,10 +40,15 @@ def room(moves: Mapping[Job, tuple[Pod, ...]], snapshot: Snapshot) -> Refusal | 
         floor.place(pod)
     for job in sorted(moves):
         fuller = _placed(job, moves[job], floor, snapshot)
-        if fuller is None:
+        if fuller is None and not _may_shrink(moves[job]):
             return _no_room(job, moves[job], snapshot)
-        floor = fuller
+        floor = fuller or floor
     return None
+
+
+def _may_shrink(pods: tuple[Pod, ...]) -> bool:
+    """Return whether the job goes on without these pods when nothing has room for them."""
+    return all(pod.notes.get(SHRINK_ANNOTATION) == "true" for pod in pods)
 
 
 def claims_of(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from remediation.policy.demand import any_holds
+from remediation.policy.targets import is_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -58,6 +59,8 @@ class Floor:
         for name, node in snapshot.nodes.items():
             at_risk = node.mark is not None or node.mark_fault is not None or name in avoided
             if at_risk or node.unavailable or name not in snapshot.pods:
+                continue
+            if not is_target(name, snapshot.policy.targets, snapshot.evidence.targets):
                 continue
             spot = _Spot(node, dict(node.allocatable))
             for pod in snapshot.pods[name]:

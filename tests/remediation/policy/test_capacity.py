@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace as copy
 from typing import Any
 
@@ -17,14 +18,17 @@ from remediation.policy.plan import plan
 from remediation.policy.refusal import Reason
 from remediation.policy.snapshot import Taint
 from remediation.policy.steps import Decision, EvictWave, NodeWrite
+from remediation.policy.targets import TargetCondition
 from tests.remediation.builders import (
     NOW,
     a_node,
     a_pod,
+    a_policy,
     a_snapshot,
     a_suspect_snapshot,
     an_alert,
     finding_of,
+    proof,
 )
 from tests.remediation.policy.scene import GANG, a_gang, a_scene, a_wave, reasons
 
@@ -285,3 +289,49 @@ def test_room_is_looked_for_again_until_something_has_moved() -> None:
     going = copy(snapshot, ledger=replace(snapshot.ledger, waves={"jobs/group/llm": moved}))
     (step,) = plan(going).steps
     assert isinstance(step, EvictWave)
+
+
+def test_an_elastic_job_shrinks_when_nothing_has_room() -> None:
+    notes = {**GANG["notes"], "forewarn.dev/shrink": "true"}
+    snapshot = a_scene(a_gang("n1", **{**wanting(), "notes": notes}), excluded=("n1",))
+    (step,) = plan(snapshot).steps
+    assert isinstance(step, EvictWave)
+
+
+HOT = TargetCondition(name="heat", query="q", least=5.0)
+
+
+@pytest.mark.parametrize(
+    ("measured", "fits"),
+    [
+        pytest.param({"heat": {"n2": 5.0}}, True, id="cool-enough"),
+        pytest.param({"heat": {"n2": 4.9}}, False, id="too-hot"),
+        pytest.param({"heat": {"n2": math.nan}}, False, id="not-a-number"),
+        pytest.param({"heat": {"n9": 50.0}}, False, id="not-measured"),
+        pytest.param({"heat": None}, False, id="unread"),
+        pytest.param({}, False, id="never-asked"),
+    ],
+)
+def test_a_node_that_is_not_known_to_be_cool_is_no_place_to_go(
+    measured: dict[str, Any], fits: bool
+) -> None:
+    evidence = copy(proof(an_alert()), targets=measured)
+    policy = a_policy(targets=(HOT,))
+    assert has_room(a_pod(**wanting()), evidence=evidence, policy=policy) is fits
+
+
+@pytest.mark.parametrize(
+    ("bounds", "holds"),
+    [({"most": 0.9}, True), ({"most": 0.7}, False), ({"least": 0.1, "most": 0.9}, True)],
+)
+def test_load_is_bounded_from_above(bounds: dict[str, float], holds: bool) -> None:
+    assert TargetCondition(name="load", query="q", **bounds).holds(0.8) is holds
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [({"query": " ", "most": 1.0}, "query is empty"), ({"query": "q"}, "least and most")],
+)
+def test_a_condition_that_asks_nothing_is_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        TargetCondition(name="x", **wrong)
