@@ -10,7 +10,7 @@ ADVICE: dict[Reason, str] = {
     Reason.PAUSED: "Goes on after `forewarn-remediation resume`.",
     Reason.BREAKER_OPEN: "Look why so much went out, then `forewarn-remediation resume`.",
     Reason.NO_TOKEN: "Ends by itself: one grant in policy.limits.token_refill_seconds.",
-    Reason.CONCURRENCY: "Ends when a node in flight is empty, see the status page.",
+    Reason.CONCURRENCY: "Ends when a node in flight is empty.",
     Reason.DOMAIN_CONCURRENCY: "Ends when the node in flight of the same domain is empty.",
     Reason.WAVES: "Ends when the job that moves now has moved.",
     Reason.NAMESPACE_WAVES: "Ends when the namespace's job that moves now has moved.",

@@ -183,9 +183,10 @@ class Loop:
         concerned |= {s.node for s in ledger.suspects.values() if s.node in nodes}
         if not concerned and not self._poll_is_due():
             return Evidence()
-        self._polled_monotonic = self._clock.monotonic()
+        # Another thread may ask for a poll meanwhile: that one is then due after this.
+        began = self._polled_monotonic = self._clock.monotonic()
         reading = self._evidence.read(frozenset(concerned))
-        self._report.evidence_took(self._clock.monotonic() - self._polled_monotonic)
+        self._report.evidence_took(self._clock.monotonic() - began)
         self._report.evidence_failed(reading.failures)
         return reading.evidence
 

@@ -43,7 +43,8 @@ class Evidence:
 
     `polled_at` is when Alertmanager was asked (Unix seconds).  `distress` names
     the alerts of the cluster itself that fire, among those the policy chose;
-    `targets` what was measured for each condition of targets, by node.
+    `targets` what was measured for each condition of targets, by node; `by_key`
+    the alerts by the key of their condition, the first of each.
     """
 
     alerts: tuple[Alert, ...] | None = None
@@ -51,6 +52,12 @@ class Evidence:
     predictions: Mapping[str, Prediction] | None = None
     targets: Mapping[str, Mapping[str, float] | None] = field(default_factory=dict)
     distress: frozenset[str] | None = frozenset()
+    by_key: Mapping[str, Alert] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Every suspect looks its alert up: once through the list for all of them.
+        by_key = {alert.key: alert for alert in reversed(self.alerts or ())}
+        object.__setattr__(self, "by_key", by_key)
 
 
 def judge(suspect: Suspect, key: str, evidence: Evidence, bar: EvidenceBar) -> Refusal | None:
@@ -112,7 +119,7 @@ def probability(node: str, horizon: str, cause: str, evidence: Evidence) -> floa
 def _firing(key: str, evidence: Evidence) -> Refusal | None:
     if evidence.alerts is None:
         return Refusal(Reason.ALERTS_UNREADABLE, "Alertmanager could not be read")
-    alert = next((one for one in evidence.alerts if one.key == key), None)
+    alert = evidence.by_key.get(key)
     if alert is None:
         return Refusal(Reason.NOT_FIRING, "Alertmanager no longer shows the alert")
     if alert.suppressed:

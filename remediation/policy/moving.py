@@ -12,7 +12,6 @@ from remediation.policy import (
     capacity,
     checkpoints,
     eligibility,
-    guards,
     restore_points,
     waves,
 )
@@ -123,7 +122,7 @@ def _immovable(
         return refusal
     if wanted(suspect, snapshot) is not Rung.MIGRATE:
         return Refusal(Reason.PROBABILITY_LOW, "nothing that still holds asks for moving work")
-    return guards.before_wave(snapshot)
+    return outlook.trouble
 
 
 def _in_turn(loads: tuple[Load, ...], ledger: Ledger) -> tuple[Load, ...]:

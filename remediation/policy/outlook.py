@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from remediation.policy import guards
 from remediation.policy.eligibility import may_act_on, movable, obstacle
 from remediation.policy.jobs import Bond, job_of
 from remediation.policy.justify import justified, wanted
@@ -36,7 +37,8 @@ class Load:
 class Outlook:
     """`leaving` are the nodes whose work must leave, with evidence, and may be touched.
 
-    `emptying` are those of them that are excluded for it under a grant.
+    `emptying` are those of them that are excluded for it under a grant.  `doubt`
+    is why the model is doubted, `trouble` why no work may be disturbed now.
     `loads_on` and `verdicts` are keyed by node.
     """
 
@@ -44,6 +46,8 @@ class Outlook:
     loads_on: Mapping[str, tuple[Load, ...]] = field(default_factory=dict)
     leaving: frozenset[str] = frozenset()
     emptying: frozenset[str] = frozenset()
+    doubt: Refusal | None = None
+    trouble: Refusal | None = None
 
     def mates(self, node: str) -> frozenset[str]:
         """Return `node` and every leaving node that a gang ties to it, directly or through others.
@@ -90,6 +94,8 @@ def look(snapshot: Snapshot, episodes: Iterable[Episode]) -> Outlook:
         emptying=frozenset(
             name for name, node in leaving.items() if _empties(name, node, snapshot)
         ),
+        doubt=guards.model_fault(snapshot),
+        trouble=guards.before_wave(snapshot),
     )
 
 

@@ -106,7 +106,7 @@ class _Reached:
 
 def _reach(node: Node, rung: Rung, snapshot: Snapshot, outlook: Outlook) -> _Reached:
     """Ask for `rung`; without room for the work, keep at least new work out."""
-    no = guards.before_grant(node, rung, snapshot)
+    no = guards.before_grant(node, rung, snapshot, outlook)
     if no is None and rung is Rung.MIGRATE and node.name not in snapshot.pods:
         no = Refusal(Reason.PODS_UNREADABLE, "the node's pods could not be read")
     if no is not None:
@@ -135,7 +135,7 @@ def _grant(node: Node, rung: Rung, snapshot: Snapshot, outlook: Outlook) -> _Rea
         for name in sorted(names - outlook.emptying)
     }
     for name in grants:
-        no = guards.before_grant(snapshot.nodes[name], rung, snapshot)
+        no = guards.before_grant(snapshot.nodes[name], rung, snapshot, outlook)
         if no is not None:
             words = f"{name}, which its work ties to it: {no.words}"
             return _Reached(Refusal(no.reason, words), ledger)

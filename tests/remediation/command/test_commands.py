@@ -14,7 +14,7 @@ from remediation.policy.ledger import Breaker, Pause
 from tests.remediation.builders import NOW, a_ledger, an_alert
 
 if TYPE_CHECKING:
-    from tests.remediation.command.conftest import Replica
+    from tests.remediation.replica import Replica
 
 
 @pytest.fixture

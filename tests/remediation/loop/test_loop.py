@@ -42,7 +42,7 @@ from tests.remediation.builders import (
 from tests.remediation.memory import HandClock, MemoryLedger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from remediation.policy.steps import EvictWave, NodeWrite
 
@@ -63,6 +63,7 @@ class Scene:
     holder: str = "somebody"
     lanes: int = 1
     tickets: tuple[Ticket, ...] = ()
+    meanwhile: Callable[[], None] = lambda: None
     alerts: tuple[Any, ...] = (an_alert(),)
 
     def __post_init__(self) -> None:
@@ -110,6 +111,7 @@ class Scene:
 
     def read(self, *_: Any) -> Any:
         if _:
+            self.meanwhile()
             return EvidenceReading(proof(*{*self.alerts, an_alert("n2")}), {})
         return self.ledger.read()
 
@@ -217,6 +219,14 @@ def test_a_post_is_known_already_only_by_a_fresh_ledger() -> None:
     scene.tickets = (Ticket((an_alert(),), NOW),)
     scene.loop.tick()
     assert "n1" in {suspect.node for suspect in scene.ledger.ledger.suspects.values()}
+
+
+def test_a_poll_asked_for_while_evidence_is_read_harms_no_tick() -> None:
+    """A truncated post or a new lease asks for it, on a thread of its own."""
+    scene = Scene()
+    scene.meanwhile = lambda: scene.loop.wake(poll=True)
+    assert scene.loop.tick()
+    assert scene.errors("loop", "unexpected") == 0
 
 
 def test_a_burst_is_taken_side_by_side_and_each_step_once() -> None:

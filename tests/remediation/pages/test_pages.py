@@ -15,7 +15,7 @@ from daemon.secrets import SecretFile
 from remediation.catalog import Catalog
 from remediation.pages import Pages
 from remediation.policy.ledger import Breaker
-from remediation.policy.plan import plan
+from remediation.policy.plan import plan, summary
 from remediation.report import Report
 from tests.remediation.builders import a_policy, a_pool, a_suspect_snapshot
 from tests.remediation.memory import HandClock, MemoryLedger
@@ -51,11 +51,13 @@ class Face:
         )
         self.client = Client(self.pages)
 
-    def tick(self, **changes: Any) -> None:
+    def tick(self, *, said: str = "said", **changes: Any) -> None:
+        """Publish a tick; an empty `said` says what the loop would."""
         snapshot = a_suspect_snapshot(**changes)
         decided = plan(snapshot)
+        sentence = said or summary(decided.findings)
         self.report.tick_done(
-            snapshot, decided.ledger, decided.findings, sentence="said", holder="me"
+            snapshot, decided.ledger, decided.findings, sentence=sentence, holder="me"
         )
 
     def order(self, path: str, body: Any, headers: dict[str, str] = BEARER) -> Any:
