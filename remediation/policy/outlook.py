@@ -49,6 +49,11 @@ class Outlook:
     doubt: Refusal | None = None
     trouble: Refusal | None = None
 
+    def verdict(self, node: str) -> Verdict:
+        """Return the worst suspect of `node` that has evidence, or why there is none."""
+        none = Refusal(Reason.NOT_FIRING, "nothing about the node is suspect")
+        return self.verdicts.get(node, (None, none))
+
     def mates(self, node: str) -> frozenset[str]:
         """Return `node` and every leaving node that a gang ties to it, directly or through others.
 

@@ -56,7 +56,7 @@ def advance(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot, outloo
 def _climb(
     episode: Episode, node: Node, snapshot: Snapshot, outlook: Outlook, state: EpisodeState
 ) -> Turn:
-    suspect, refusal = outlook.verdicts[episode.name]
+    suspect, refusal = outlook.verdict(episode.name)
     if suspect is None:
         return wait(episode, state, refusal)
     ineligible = eligibility.may_act_on(node, snapshot)
