@@ -143,7 +143,7 @@ def _grant(node: Node, rung: Rung, snapshot: Snapshot, outlook: Outlook) -> _Rea
     if no is not None:
         return _Reached(no, taken)
     if rung is Rung.MIGRATE:
-        no = capacity.room(outlook.moves_from(frozenset(grants), snapshot), snapshot)
+        no = capacity.room(outlook.moves_from(frozenset(grants), snapshot), snapshot, outlook.floor)
     return _Reached(no or grants[node.name], ledger if no is not None else taken)
 
 
