@@ -149,7 +149,13 @@ class Pool:
 
     def add_nodes(self, names: list[str]) -> None:
         """Register Ready nodes with 8 GPUs, as kubelets do: status included."""
-        self._side_by_side(lambda name: self.core.create_node(a_node(name)), names)
+        self._side_by_side(self._add_node, names)
+
+    def _add_node(self, name: str) -> None:
+        self.core.create_node(a_node(name), _preload_content=False).drain_conn()
+        # Admission taints a new node until a controller finds it ready; none runs here.
+        body = {"spec": {"taints": None}}
+        self.core.patch_node(name, body, _preload_content=False).drain_conn()
 
     def add_pods(self, nodes: list[str], per_node: int) -> None:
         """Bind pods of one job per node, each on one GPU."""
