@@ -80,13 +80,13 @@ def move(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot, outlook: 
     refusal_to_move = _immovable(episode, node, mark, snapshot, outlook)
     if refusal_to_move is not None:
         return wait(episode, EpisodeState.MIGRATING, refusal_to_move)
-    first: Refusal | None = None
+    refusals: list[Refusal] = []
     for load in _in_turn(outlook.loads_on.get(node.name, ()), snapshot.ledger):
         going = _go(node, load, snapshot, outlook)
         if isinstance(going, _Going):
             return act(episode, _STATES[going.step.decision], going.step, going.change)
-        first = first or going
-    assert first is not None  # noqa: S101 - a pod that is movable belongs to a load
+        refusals.append(going)
+    first = next(iter(refusals), Refusal(Reason.NOT_GRANTED, "nothing asks for moving its work"))
     return wait(episode, _state(first, node, snapshot), first)
 
 
@@ -117,7 +117,7 @@ def _immovable(
     grant = episode.grant
     if grant is None or grant.id != mark.grant or grant.rung is not Rung.MIGRATE:
         return Refusal(Reason.NOT_GRANTED, "no grant covers moving its work")
-    suspect, refusal = outlook.verdicts[episode.name]
+    suspect, refusal = outlook.verdict(episode.name)
     if suspect is None:
         return refusal
     if wanted(suspect, snapshot) is not Rung.MIGRATE:
@@ -149,7 +149,7 @@ def _go(node: Node, load: Load, snapshot: Snapshot, outlook: Outlook) -> _Going 
     if no is None and wave.moved_at == wave.began_at:
         # Nothing of it has moved yet: what had room when it began may have none by now.
         pods = tuple(pod for found in left.values() for pod in found)
-        no = capacity.room({load.job: pods}, snapshot)
+        no = capacity.room({load.job: pods}, snapshot, outlook.floor)
     return no or _Going(_step(load.job, left, snapshot, "are asked again to move"))
 
 
@@ -181,7 +181,8 @@ def _start(
     no = next((obstacle for obstacle in obstacles if obstacle is not None), None)
     no = no or waves.too_soon(snapshot.ledger, job, snapshot.policy.limits, snapshot.now)
     no = no or _not_now(job, frozenset(going), snapshot)
-    no = no or capacity.room({job: tuple(p for pods in going.values() for p in pods)}, snapshot)
+    leaving = tuple(pod for pods in going.values() for pod in pods)
+    no = no or capacity.room({job: leaving}, snapshot, outlook.floor)
     if no is not None:
         return no
     for prepare in (checkpoints.before, restore_points.before):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from remediation.policy import guards
 from remediation.policy.eligibility import may_act_on, movable, obstacle
+from remediation.policy.floor import Floor
 from remediation.policy.jobs import Bond, job_of
 from remediation.policy.justify import justified, wanted
 from remediation.policy.limits import Rung
@@ -46,8 +47,23 @@ class Outlook:
     loads_on: Mapping[str, tuple[Load, ...]] = field(default_factory=dict)
     leaving: frozenset[str] = frozenset()
     emptying: frozenset[str] = frozenset()
+    snapshot: Snapshot
+    _floors: list[Floor] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def floor(self) -> Floor:
+        """The floor of the tick, made when first asked for: most ticks move nothing."""
+        if not self._floors:
+            self._floors.append(Floor(self.snapshot))
+        return self._floors[0]
+
     doubt: Refusal | None = None
     trouble: Refusal | None = None
+
+    def verdict(self, node: str) -> Verdict:
+        """Return the worst suspect of `node` that has evidence, or why there is none."""
+        none = Refusal(Reason.NOT_FIRING, "nothing about the node is suspect")
+        return self.verdicts.get(node, (None, none))
 
     def mates(self, node: str) -> frozenset[str]:
         """Return `node` and every leaving node that a gang ties to it, directly or through others.
@@ -88,6 +104,7 @@ def look(snapshot: Snapshot, episodes: Iterable[Episode]) -> Outlook:
         if one.node is not None and _leaves(one, one.node, verdicts, snapshot)
     }
     return Outlook(
+        snapshot=snapshot,
         verdicts=verdicts,
         loads_on=_loads_on(snapshot, [one.name for one in episodes]) if leaving else {},
         leaving=frozenset(leaving),

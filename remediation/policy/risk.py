@@ -56,7 +56,7 @@ def advance(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot, outloo
 def _climb(
     episode: Episode, node: Node, snapshot: Snapshot, outlook: Outlook, state: EpisodeState
 ) -> Turn:
-    suspect, refusal = outlook.verdicts[episode.name]
+    suspect, refusal = outlook.verdict(episode.name)
     if suspect is None:
         return wait(episode, state, refusal)
     ineligible = eligibility.may_act_on(node, snapshot)
@@ -143,7 +143,7 @@ def _grant(node: Node, rung: Rung, snapshot: Snapshot, outlook: Outlook) -> _Rea
     if no is not None:
         return _Reached(no, taken)
     if rung is Rung.MIGRATE:
-        no = capacity.room(outlook.moves_from(frozenset(grants), snapshot), snapshot)
+        no = capacity.room(outlook.moves_from(frozenset(grants), snapshot), snapshot, outlook.floor)
     return _Reached(no or grants[node.name], ledger if no is not None else taken)
 
 

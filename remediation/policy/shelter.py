@@ -33,7 +33,7 @@ def join(
     refusal = Refusal(Reason.FACILITY_EVENT, words)
     if node.mark is None:
         return _soften(episode, node, facility, snapshot, outlook)
-    if _has_a_wave(node, snapshot.ledger) and node.mark.state is MarkState.EXCLUDED:
+    if _has_a_wave(node, snapshot) and node.mark.state is MarkState.EXCLUDED:
         # A gang that was half moved is of no use: its wave ends, no other begins.
         return move(episode, node, node.mark, snapshot, outlook)
     asked = _save(episode, node, snapshot)
@@ -93,8 +93,10 @@ def _grant(node: Node, facility: Facility, snapshot: Snapshot) -> Grant:
     )
 
 
-def _has_a_wave(node: Node, ledger: Ledger) -> bool:
-    return any(w.ended_at is None and node.name in w.nodes for w in ledger.waves.values())
+def _has_a_wave(node: Node, snapshot: Snapshot) -> bool:
+    if snapshot.policy.ceiling is not Rung.MIGRATE:
+        return False
+    return any(w.ended_at is None and node.name in w.nodes for w in snapshot.ledger.waves.values())
 
 
 def _save(episode: Episode, node: Node, snapshot: Snapshot) -> Turn | None:
