@@ -10,18 +10,16 @@ import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import requests
 import yaml
 from kubernetes import client, config
 from urllib3.exceptions import HTTPError
-from werkzeug.wrappers import Request, Response
 
-from daemon.serving import Server
 from simulator.controlplane.plane import ControlPlane
 from simulator.processes import Processes, free_port
+from tests.remediation.monitoring import Monitoring, a_post
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,13 +29,6 @@ TOKEN = "benchmark"  # noqa: S105 - it guards nothing
 NAMESPACE = "forewarn"
 GONE = 404
 SINCE = "2026-01-01T00:00:00Z"
-LABELS = {
-    "alertname": "ForewarnNodeFailureLikely",
-    "severity": "critical",
-    "cause": "memory",
-    "horizon": "24h",
-    "remediation": "migrate",
-}
 LIFTED: dict[str, Any] = {
     "concurrency": 100_000,
     "domains": [],
@@ -53,40 +44,17 @@ LIFTED: dict[str, Any] = {
 """Limits that limit nothing: what is measured is the hands, not their restraint."""
 
 
-@dataclass
-class Monitoring:
-    """Alertmanager and Prometheus that bear out every alert at once."""
-
-    firing: list[str] = field(default_factory=list)
-    spans: list[tuple[float, float]] = field(default_factory=list)
-    """When each question came and when it was answered."""
+class TimedMonitoring(Monitoring):
+    """Alertmanager and Prometheus that bear out every alert, and note when they were asked."""
 
     def __post_init__(self) -> None:
-        self._server = Server(self, host="127.0.0.1", port=0)
-
-    def __enter__(self) -> Self:
-        self._server.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.close()
-
-    @property
-    def url(self) -> str:
-        """Where both are."""
-        return f"http://127.0.0.1:{self._server.port}"
+        super().__post_init__()
+        self.spans: list[tuple[float, float]] = []
 
     def __call__(self, environ: Any, start_response: Any) -> Iterable[bytes]:
         """Answer one request."""
         came = time.perf_counter()
-        request = Request(environ)
-        if request.path == "/api/v1/query":
-            found: Any = self._vector(request.form["query"])
-        else:
-            ours = "remediation" in request.args.get("filter", "")
-            found = self._alerts() if ours else []
-        response = Response(json.dumps(found), mimetype="application/json")
-        answer: Iterable[bytes] = response(environ, start_response)
+        answer = super().__call__(environ, start_response)
         self.spans.append((came, time.perf_counter()))
         return answer
 
@@ -95,43 +63,13 @@ class Monitoring:
         spans = [span for span in self.spans if began < span[0] and span[1] < ended]
         return spans[-1][1] - spans[0][0] if spans else 0.0
 
-    def _alerts(self) -> list[dict[str, Any]]:
-        status = {"state": "active", "silencedBy": [], "inhibitedBy": []}
-        return [
-            {"labels": {**LABELS, "node": node}, "status": status, "startsAt": SINCE}
-            for node in self.firing
-        ]
-
-    def _vector(self, query: str) -> dict[str, Any]:
-        now = time.time()  # noqa: TID251 - the programs under test read the same clock
-        about = [
-            ({"__name__": "forewarn_node_failure_probability", "horizon": "24h"}, 0.9),
-            (
-                {
-                    "__name__": "forewarn_cause_failure_probability",
-                    "horizon": "24h",
-                    "cause": "memory",
-                },
-                0.9,
-            ),
-            ({"__name__": "forewarn_prediction_state", "state": "ok"}, 1.0),
-            ({"__name__": "forewarn_prediction_timestamp_seconds"}, now),
-        ]
-        result = [
-            {"metric": {"node": node, **labels}, "value": [now, repr(value)]}
-            for node in self.firing
-            if node in query
-            for labels, value in about
-        ]
-        return {"status": "success", "data": {"resultType": "vector", "result": result}}
-
 
 class Pool:
     """One control plane with `Monitoring` and remediation, in `folder`; a context."""
 
     def __init__(self, folder: Path, *, controllers: bool = False) -> None:
         self.folder = folder
-        self.monitoring = Monitoring()
+        self.monitoring = TimedMonitoring()
         self.plane = ControlPlane(folder / "plane", controllers=controllers)
         self.processes = Processes(folder / "logs")
         self.webhook_port, self.status_port = free_port(), free_port()
@@ -183,7 +121,8 @@ class Pool:
             "alertmanager": {"url": self.monitoring.url},
             "prometheus": {"url": self.monitoring.url},
             "kubernetes": {"kubeconfig": str(self.plane.kubeconfig), "namespace": NAMESPACE},
-            "policy": {"mode": "exclude", "limits": limits, **policy},
+            # Nobody measures heat here, so it is not asked where it is cool.
+            "policy": {"mode": "exclude", "limits": limits, "targets": [], **policy},
         }
         path = self.folder / f"{name}.yml"
         path.write_text(yaml.safe_dump(settings), encoding="utf-8")
@@ -202,12 +141,7 @@ class Pool:
 
     def post(self, nodes: list[str]) -> float:
         """Let an alert of each of `nodes` fire and post them; returns the seconds it took."""
-        self.monitoring.firing.extend(nodes)
-        alerts = [
-            {"status": "firing", "labels": {**LABELS, "node": node}, "startsAt": SINCE}
-            for node in nodes
-        ]
-        body = {"version": "4", "status": "firing", "truncatedAlerts": 0, "alerts": alerts}
+        body = a_post(*(self.monitoring.fire(node) for node in nodes))
         began = time.perf_counter()
         answer = self._session.post(
             f"http://127.0.0.1:{self.webhook_port}/api/v1/alerts",
