@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from selenium import webdriver
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
 from selenium.webdriver.chrome.service import Service
 
 from tests.remediation.replica import Replica
@@ -44,7 +45,14 @@ class Browser:
         return self.driver.execute_script(f"return {expression}")
 
     def text(self) -> str:
-        return str(self.driver.find_element("tag name", "body").text)
+        """What a person reads; nothing while the page is on its way.
+
+        The page reloads itself, so its body can be missing, or be gone again once found.
+        """
+        try:
+            return str(self.driver.find_element("tag name", "body").text)
+        except (NoSuchElementException, StaleElementReferenceException):
+            return ""
 
     def fits(self) -> bool:
         """Whether nothing has to be scrolled sideways."""
