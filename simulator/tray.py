@@ -10,7 +10,7 @@ from simulator import cooling, power, sensors
 from simulator.shown import OUTLIVE_THE_HOST
 
 if TYPE_CHECKING:
-    from simulator.arrays import Floats, Whole
+    from simulator.arrays import Flags, Floats, Whole
     from simulator.board import Build
     from simulator.noise import Noise
     from simulator.stress import Stress
@@ -45,11 +45,12 @@ POSITIVE = frozenset(
 
 
 class Tray:
-    """The BMC's view of some nodes; holds nothing but how they are built."""
+    """The BMC's view of some nodes; remembers what each sensor showed last, should it stick."""
 
     def __init__(self, noise: Noise, build: Build) -> None:
         self._noise = noise
         self._build = build
+        self._last: dict[str, Floats] = {}
 
     def read(self, steps: Whole, stress: Stress, flow: Floats, trace: Trace) -> dict[str, Floats]:
         """Return the BMC's channels as [step, node], as its sensors show them.
@@ -77,8 +78,8 @@ class Tray:
         if name in POSITIVE:
             read = np.maximum(0.0, read)
         if name in stress.stuck:
-            held = stress.stuck[name]
-            read = np.where(np.isnan(held), read, held)
+            read = _held(read, stress.stuck[name], self._last.get(name, read[0]))
+        self._last[name] = read[-1].copy()
         return np.asarray(read)
 
     def _air(self, stress: Stress, trace: Trace) -> dict[str, Floats]:
@@ -126,3 +127,11 @@ class Tray:
             - cooling.LEAK_CRITICAL_VOLTS
             - stress.leak_volts,
         }
+
+
+def _held(read: Floats, stuck: Flags, before: Floats) -> Floats:
+    """Return `read` [step, node] with the last free reading where `stuck`; `before` is [node]."""
+    steps = np.arange(read.shape[0])[:, None]
+    free = np.maximum.accumulate(np.where(stuck, -1, steps), axis=0)
+    last = np.take_along_axis(read, np.maximum(free, 0), axis=0)
+    return np.where(free >= 0, last, before)
