@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from daemon.clocks import Clock, system_clock
 from daemon.lifecycle import Lifecycle
 from daemon.secrets import SecretFile, SecretUnreadable
+from daemon.version import add_version
 from simulator import training_set
 from simulator.endpoints.redfish.bmc import Credentials
 from simulator.faults import STORIES
@@ -58,6 +59,7 @@ def command_line() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_version(parser)
     commands = parser.add_subparsers(required=True, metavar="command")
     _serve_arguments(commands.add_parser("serve", help="serve nodes over HTTP until stopped"))
     _record_arguments(commands.add_parser("record", help="write histories as one .npz file"))

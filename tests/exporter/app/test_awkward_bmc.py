@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from daemon.clocks import system_clock
 from tests.exporter.app.bench import (
     FakeDcgm,
     eventually,
@@ -24,11 +25,15 @@ from tests.exporter.redfish.small_tree import CHASSIS, POWER, ROOT, SYSTEM, THER
 pytestmark = pytest.mark.scenario
 SESSIONS = f"{ROOT}/SessionService/Sessions"
 SLOTS_FULL = b'{"error": {"@Message.ExtendedInfo": [{"MessageId": "IDRAC.2.4.RAC0218"}]}}'
+LOOP = json.dumps(
+    {"Members": [{"@odata.id": CHASSIS}], "Members@odata.nextLink": f"{ROOT}/Chassis"}
+).encode()
 INLET = 'forewarn_node_inlet_temperature_celsius{node="n1"}'
 POWER_SERIES = 'forewarn_node_power_watts{node="n1"}'
 LAST = 'forewarn_source_last_success_timestamp_seconds{node="n1",source="redfish"}'
 UP = 'forewarn_source_up{node="n1",source="redfish"}'
 PAGE_SECONDS = 0.1
+PAGES_DURING = 60
 CYCLE_SECONDS = 0.15
 
 
@@ -49,13 +54,20 @@ class Stage:
         )
         self.exporter = exporter(settings_text(self.dcgm.url, folder, more=bmc), folder)
         self.exporter.start()
-        self.slowest = 0.0
+        self.pages: list[float] = []
 
     def series(self) -> dict[str, float]:
         started = time.perf_counter()
         known = series(self.exporter.port)
-        self.slowest = max(self.slowest, time.perf_counter() - started)
+        self.pages.append(time.perf_counter() - started)
         return known
+
+    def scrape(self, pages: int) -> None:
+        """Scrape, spread over some cycles of the BMC, with the health between."""
+        for _ in range(pages):
+            self.series()
+            assert get(self.exporter.port, "/healthz")[0] == 200
+            time.sleep(CYCLE_SECONDS / 10)
 
     def reason(self, reason: str) -> float:
         key = f'forewarn_source_errors_total{{node="n1",reason="{reason}",source="redfish"}}'
@@ -80,10 +92,16 @@ class Stage:
 def stage(tmp_path: Path) -> Iterator[Stage]:
     stage = Stage(tmp_path)
     stage.wait(stage.well, "the BMC is read")
+    stage.pages.clear()
     yield stage
     stage.close()
-    # A machine that runs other tests beside may hold a page up once; a BMC must not.
-    assert stage.slowest < 5 * PAGE_SECONDS
+    # A machine that runs other tests beside may hold one page in ten up; a BMC must none, which
+    # is shown where a read is held for ever: tests/exporter/page/test_scrapes_wait_for_nobody.py.
+    assert within_nine_of_ten(stage.pages) <= PAGE_SECONDS
+
+
+def within_nine_of_ten(seconds: list[float]) -> float:
+    return sorted(seconds)[int(0.9 * len(seconds))]
 
 
 MISBEHAVIOURS: dict[str, tuple[dict[str, Fault], str]] = {
@@ -99,6 +117,10 @@ MISBEHAVIOURS: dict[str, tuple[dict[str, Fault], str]] = {
     ),
     "JSON that ends early": ({THERMAL: Fault(200, b'{"Temperatures": [{"ReadingC')}, "bad_content"),
     "a body that ends early": ({THERMAL: Fault(truncate=30)}, "unreachable"),
+    "a listing whose next page is itself": (
+        {f"{ROOT}/Chassis": Fault(200, LOOP), THERMAL: Fault(500)},
+        "http_500",
+    ),
 }
 
 
@@ -107,9 +129,9 @@ def test_it_misbehaves_and_recovers(stage: Stage, name: str) -> None:
     faults, reason = MISBEHAVIOURS[name]
     stage.bmc.faults.update(faults)
     stage.wait(lambda: stage.reason(reason) or stage.reason("bad_content"), f"{name}: {reason}")
-    for _ in range(10):
-        assert get(stage.exporter.port, "/healthz")[0] == 200
-        stage.series()
+    stage.pages.clear()
+    stage.scrape(PAGES_DURING)
+    assert within_nine_of_ten(stage.pages) <= PAGE_SECONDS
     stage.bmc.faults.clear()
     stage.wait(stage.well, f"after {name}")
     assert len(stage.bmc.sessions) <= 1
@@ -118,12 +140,16 @@ def test_it_misbehaves_and_recovers(stage: Stage, name: str) -> None:
 
 
 def test_the_age_of_a_bmc_that_hangs_grows_and_its_readings_leave(stage: Stage) -> None:
-    last = stage.series()[LAST]
     for uri in (THERMAL, POWER, SYSTEM):
         stage.bmc.faults[uri] = Fault(delay_seconds=20.0)
+    wall = system_clock().wall
+    stalled = wall()
     stage.wait(lambda: stage.series().get(UP) == 0.0, "it is called down")
     stage.wait(lambda: INLET not in stage.series(), "its readings leave")
-    assert stage.series()[LAST] - last < 2.0
+    stage.scrape(PAGES_DURING)
+    # What Prometheus makes an age of: the last success is from before the stall, by our own clock.
+    assert stalled - 10 * CYCLE_SECONDS < stage.series()[LAST] < stalled + CYCLE_SECONDS
+    assert wall() - stage.series()[LAST] > PAGES_DURING * CYCLE_SECONDS / 10
 
 
 def test_sessions_that_are_lost_are_opened_again_one_at_a_time(stage: Stage) -> None:
@@ -132,6 +158,16 @@ def test_sessions_that_are_lost_are_opened_again_one_at_a_time(stage: Stage) -> 
         stage.wait(lambda lost=lost: stage.bmc.opened == lost + 1, "a new session")  # type: ignore[misc]
     stage.wait(stage.well, "all is well")
     assert len(stage.bmc.sessions) == 1
+
+
+def test_log_ins_that_stall_leave_no_sessions_behind(stage: Stage) -> None:
+    stage.bmc.sessions.clear()
+    stage.bmc.faults[SESSIONS] = Fault(delay_seconds=0.6, method="POST")
+    posts = stage.posts()
+    stage.wait(lambda: stage.posts() == posts + 2, "two log-ins are tried")
+    stage.wait(stage.well, "it is read without a session")
+    stage.scrape(PAGES_DURING)
+    assert stage.posts() == posts + 2
 
 
 def test_full_slots_are_not_an_overload(stage: Stage) -> None:
