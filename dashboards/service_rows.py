@@ -25,7 +25,7 @@ OWN = "forewarn_remediation_"
 
 def sources() -> Panels:
     """Who is looking, and at what."""
-    return [*_states(), *_troubles(), *_lacks(), *_predicting()]
+    return [*_states(), *_troubles(), *_lacks(), *_predicting(), *_doubts()]
 
 
 def _states() -> Panels:
@@ -128,6 +128,30 @@ def _predicting() -> Panels:
             "Refused models",
             'sum by (node, reason) (forewarn_model_refusals_total{node=~"$node"}) > 0',
             "Since the exporter's start; runtime: the model's runtime itself does not work.",
+            THIRD,
+        ),
+    ]
+
+
+def _doubts() -> Panels:
+    drift = "forewarn_model_input_drift"
+    return [
+        over_time(
+            "Input drift",
+            {"{{node}}": f'max by (node) ({drift}{{node=~"$node"}})'},
+            "Share of the node's readings outside what its model was trained on, over a day.",
+            Look(unit="percentunit", width=8),
+        ),
+        ranking(
+            "Channels outside the training range",
+            f'topk(10, max by (node, channel) ({drift}_by_channel{{node=~"$node"}}))',
+            "Which readings make the drift, each as the share of its time outside.",
+            Look(unit="percentunit", width=8),
+        ),
+        ranking(
+            "Models in doubt",
+            'max by (node, reason) (forewarn_model_doubted{node=~"$node"}) == 1',
+            "These may not drive remediation.",
             THIRD,
         ),
     ]
