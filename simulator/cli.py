@@ -14,13 +14,9 @@ from typing import TYPE_CHECKING
 from daemon.clocks import Clock, system_clock
 from daemon.lifecycle import Lifecycle
 from daemon.secrets import SecretFile, SecretUnreadable
-<<<<<<< HEAD
 from daemon.version import add_version
-from simulator import training_set
-=======
 from simulator.calibration import command as calibration
 from simulator.calibration import recorded
->>>>>>> faults
 from simulator.endpoints.redfish.bmc import Credentials
 from simulator.faults import STORIES
 from simulator.fleet import STEP_SECONDS, Fleet, lay_out
