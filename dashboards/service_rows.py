@@ -126,7 +126,7 @@ def _predicting() -> Panels:
         ),
         ranking(
             "Refused models",
-            'sum by (node, reason) (forewarn_model_refusals_total{node=~"$node"}) > 0',
+            'topk(10, sum by (node, reason) (forewarn_model_refusals_total{node=~"$node"}))',
             "Since the exporter's start; runtime: the model's runtime itself does not work.",
             THIRD,
         ),
@@ -144,14 +144,15 @@ def _doubts() -> Panels:
         ),
         ranking(
             "Channels outside the training range",
-            f'topk(10, max by (node, channel) ({drift}_by_channel{{node=~"$node"}}))',
-            "Which readings make the drift, each as the share of its time outside.",
+            f'topk(10, max by (node, channel) ({drift}_by_channel{{node=~"$node"}}))'
+            f' or topk(10, max by (node) ({drift}{{node=~"$node"}}))',
+            "Share of its time that each channel is outside; rows without one are whole nodes.",
             Look(unit="percentunit", width=8),
         ),
         ranking(
             "Models in doubt",
-            'max by (node, reason) (forewarn_model_doubted{node=~"$node"}) == 1',
-            "These may not drive remediation.",
+            'topk(10, max by (node, reason) (forewarn_model_doubted{node=~"$node"}))',
+            "Where this is 1, the model may not drive remediation.",
             THIRD,
         ),
     ]
