@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.exporter import IMAGE_ENVIRONMENT
 from tests.deploy.dockerfile import Builder, Stage, entry_point, stages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,6 +58,11 @@ def test_an_image_runs_as_nobody_and_holds_no_build_tools(name: str) -> None:
     assert stage.values("USER") == ["65532:65532"]
     assert not stage.values("RUN")
     assert entry_point(stage) == f"/opt/forewarn/bin/forewarn-{name}"
+
+
+def test_the_exporters_environment_is_the_one_that_is_measured() -> None:
+    (value,) = STAGES["exporter"].values("ENV")
+    assert dict([value.split("=")]) == IMAGE_ENVIRONMENT
 
 
 @pytest.mark.scenario
