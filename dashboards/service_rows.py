@@ -25,7 +25,7 @@ OWN = "forewarn_remediation_"
 
 def sources() -> Panels:
     """Who is looking, and at what."""
-    return [*_states(), *_troubles(), *_lacks(), *_predicting()]
+    return [*_states(), *_troubles(), *_lacks(), *_predicting(), *_doubts()]
 
 
 def _states() -> Panels:
@@ -126,8 +126,33 @@ def _predicting() -> Panels:
         ),
         ranking(
             "Refused models",
-            'sum by (node, reason) (forewarn_model_refusals_total{node=~"$node"}) > 0',
+            'topk(10, sum by (node, reason) (forewarn_model_refusals_total{node=~"$node"}))',
             "Since the exporter's start; runtime: the model's runtime itself does not work.",
+            THIRD,
+        ),
+    ]
+
+
+def _doubts() -> Panels:
+    drift = "forewarn_model_input_drift"
+    return [
+        over_time(
+            "Input drift",
+            {"{{node}}": f'max by (node) ({drift}{{node=~"$node"}})'},
+            "Share of the node's readings outside what its model was trained on, over a day.",
+            Look(unit="percentunit", width=8),
+        ),
+        ranking(
+            "Channels outside the training range",
+            f'topk(10, max by (node, channel) ({drift}_by_channel{{node=~"$node"}}))'
+            f' or topk(10, max by (node) ({drift}{{node=~"$node"}}))',
+            "Share of its time that each channel is outside; rows without one are whole nodes.",
+            Look(unit="percentunit", width=8),
+        ),
+        ranking(
+            "Models in doubt",
+            'topk(10, max by (node, reason) (forewarn_model_doubted{node=~"$node"}))',
+            "Where this is 1, the model may not drive remediation.",
             THIRD,
         ),
     ]

@@ -87,6 +87,7 @@ class Exporter:
             step_seconds=step_seconds,
             minimum_fill_ratio=settings.window.minimum_fill_ratio,
             bmc_configured=bool(settings.bmc.url),
+            trust=settings.model.trust(),
         )
         self.grid = self._grid(node)
         self._filler = self._backfill(node) if settings.backfill.url else None

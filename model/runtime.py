@@ -170,6 +170,9 @@ def _check_schema(info: ArtefactInfo) -> None:
             raise ModelRefused(
                 Refusal.METADATA, f"{channel.name} in {channel.unit!r}, expected {unit!r}"
             )
+    for name, (low, high) in info.training_ranges.items():
+        if name not in info.names or not low <= high:
+            raise ModelRefused(Refusal.METADATA, f"training range of {name} is [{low}, {high}]")
     if info.horizons != tuple(schema.HORIZONS) or info.causes != tuple(schema.Cause):
         raise ModelRefused(Refusal.METADATA, "horizons or causes differ from the schema's")
 
