@@ -40,7 +40,10 @@ class Fault:
 
 
 def recorded(tree: Path) -> dict[str, dict[str, Any]]:
-    """Load a recorded tree; the few documents that are broken upstream are left out."""
+    """Load a recorded tree, a folder or one file, without documents that are broken upstream."""
+    if tree.is_file():
+        documents: dict[str, dict[str, Any]] = json.loads(tree.read_text("utf-8"))
+        return documents
     return {
         "/" + str(path.parent.relative_to(tree)): json.loads(path.read_text("utf-8"))
         for path in tree.rglob("index.json")
