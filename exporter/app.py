@@ -204,6 +204,9 @@ class Exporter:
         renewed = self._server.certificate_renewed
         if renewed is not None:
             yield "forewarn_certificate_reload_success", [((self.grid.node,), float(renewed))]
+        expires = self._server.certificate_expires_at
+        if expires is not None:
+            yield "forewarn_certificate_expiry_timestamp_seconds", [((self.grid.node,), expires)]
         filler, node = self._filler, self.grid.node
         if filler is not None:
             yield (
