@@ -13,7 +13,6 @@ from daemon.expiry import expiry
 from tests.factories import certificates
 from tests.factories.certificates import Pair
 
-
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 
 
