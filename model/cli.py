@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from daemon.version import add_version
 from model import inspection, runtime
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_version(top)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_train(commands)
     _add_evaluate(commands)
