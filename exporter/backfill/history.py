@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exporter.backfill.prometheus import Range, Series
+    from daemon.prometheus import Range, Series
 
 _BY_METRIC = {channel.metric: channel for channel in schema.ON_A_NODE}
 _COLUMN = {name: column for column, name in enumerate(CHANNELS)}
