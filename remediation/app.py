@@ -236,6 +236,7 @@ class App:
                 prometheus=self._endpoint(settings.prometheus),
                 cluster=settings.cluster,
                 distress=lambda: self._policy.distress.alerts,
+                targets=lambda: self._policy.targets,
                 clock=self._clock,
             ),
             leadership=self._elector,

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from remediation.policy.ledger import Wave
-from remediation.policy.limits import Rung
+from remediation.policy.limits import Mode, Rung
 from remediation.policy.plan import plan
 from remediation.policy.refusal import Reason, Refusal
 from remediation.policy.snapshot import Trial
@@ -86,7 +86,20 @@ def test_a_wave_ends_when_all_its_pods_are_gone() -> None:
 
 def test_a_wave_ends_when_none_of_its_nodes_is_being_emptied_any_more() -> None:
     snapshot = a_scene(a_gang("n1", "n2"), suspects=())
-    assert plan(with_waves(snapshot, llm=a_wave())).ledger.waves[KEY].ended_at == NOW
+    begun = a_wave(began_at=NOW - 90)
+    assert plan(with_waves(snapshot, llm=begun)).ledger.waves[KEY].ended_at == NOW
+
+
+def test_one_that_was_given_up_before_anything_moved_costs_its_job_no_rest() -> None:
+    snapshot = a_scene(a_gang("n1", "n2"), suspects=())
+    assert plan(with_waves(snapshot, llm=a_wave())).ledger.waves == {}
+
+
+def test_a_lowered_mode_lets_nothing_go_on() -> None:
+    snapshot = a_scene(a_gang("n1"), excluded=("n1",))
+    lower = replace(snapshot.policy, mode=Mode.EXCLUDE)
+    begun = with_waves(copy(snapshot, policy=lower), llm=a_wave(nodes=("n1",)))
+    assert waves_of(begun) == []
 
 
 def test_a_wave_is_not_called_ended_while_its_pods_are_unread() -> None:
