@@ -89,6 +89,12 @@ def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "read (setting model.directory)",
     )
     train.add_argument("--seed", type=int, help="decides every weight (default: 7)")
+    train.add_argument(
+        "--weights",
+        action="store_true",
+        help="also write the weights beside the artefact, from which nodes' own models are tuned "
+        "(with a site's history they always are)",
+    )
     site.add_train(train)
     train.set_defaults(run=_train)
 
@@ -126,11 +132,8 @@ def _train(arguments: argparse.Namespace) -> int:
         raise SystemExit("forewarn-model: train: expected --prometheus, --work or --simulate SIZE")
     from model.training import command
 
-    command.train(
-        arguments.simulate,
-        arguments.out,
-        DEFAULT_SEED if arguments.seed is None else arguments.seed,
-    )
+    seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
+    command.train(arguments.simulate, arguments.out, seed, with_weights=arguments.weights)
     return 0
 
 

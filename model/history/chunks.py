@@ -74,7 +74,7 @@ class Chunks:
         for done, over in enumerate(pieces):
             report(done, len(pieces))
             if self._kept(node, over) is None:
-                self._keep(node, over, self._ask(addresses, over))
+                self.keep(node, over, self._ask(addresses, over))
         report(len(pieces), len(pieces))
 
     def load(self, node: str, first: int, last: int) -> Iterator[tuple[Steps, Told]]:
@@ -97,7 +97,8 @@ class Chunks:
     def _path(self, node: str, over: Steps) -> Path:
         return self._folder / node / f"{int(over.start)}-{over.count}.npz"
 
-    def _keep(self, node: str, over: Steps, told: Told) -> None:
+    def keep(self, node: str, over: Steps, told: Told) -> None:
+        """Put a chunk on the disk."""
         cube = told.cube
         uuids = sorted(cube.gpu)
         shape = (0, over.count, len(self.wanted.names))

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 import tempfile
+import threading
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ DEFAULT_SEED = 7
 FLEET_NODES = 32
 FLEET_WAIT_SECONDS = 6 * 3_600.0
 _FLEET = f"nodes that the fleet's model is trained on (default: {FLEET_NODES})"
+_SHARDS = "shares of nodes that the plan is made for (default: 1)"
 INDEX = "JOB_COMPLETION_INDEX"
 """Set by Kubernetes in each pod of an Indexed Job."""
 
@@ -51,10 +53,11 @@ def add_train(parser: argparse.ArgumentParser) -> None:
     flags.add(parser, required=False)
     _add_work(parser, required=False)
     parser.add_argument("--fleet-nodes", type=int, default=FLEET_NODES, help=_FLEET)
+    parser.add_argument("--shards", type=int, default=1, help=_SHARDS)
     parser.add_argument(
         "--only",
         choices=("fleet", "nodes"),
-        help="only the fleet's model, or only nodes' own (which waits for the fleet's)",
+        help="only the fleet's model, or only nodes' own (which waits for plan and fleet's model)",
     )
     parser.add_argument(
         "--shard",
@@ -74,7 +77,7 @@ def add_plan(commands: Commands) -> None:
     )
     flags.add(plan, required=True)
     _add_work(plan, required=True)
-    plan.add_argument("--shards", type=int, default=1, help="shares of nodes (default: 1)")
+    plan.add_argument("--shards", type=int, default=1, help=_SHARDS)
     plan.add_argument("--fleet-nodes", type=int, default=FLEET_NODES, help=_FLEET)
     plan.add_argument("--seed", type=int, help="decides every weight (default: 7)")
     plan.add_argument(
@@ -105,7 +108,10 @@ def train(arguments: argparse.Namespace) -> int:
     if arguments.work is None:
         raise SystemExit("forewarn-model: train: --prometheus needs --work, a folder to keep in")
     with _clearly():
-        plan = _known_or_made(arguments, shards=1)
+        waits = FLEET_WAIT_SECONDS if arguments.only == "nodes" else 0.0
+        if waits and not arguments.prometheus:
+            _wait_for_plan(arguments.work, waits)
+        plan = _known_or_made(arguments, arguments.shards)
         from model.training import site_command
         from model.training.campaign import Folders
 
@@ -117,7 +123,7 @@ def train(arguments: argparse.Namespace) -> int:
             Folders(arguments.work, arguments.out),
             stages=(arguments.only,) if arguments.only else ("fleet", "nodes"),
             shard=shard,
-            wait_seconds=FLEET_WAIT_SECONDS if arguments.only == "nodes" else 0.0,
+            wait_seconds=waits,
         )
     return int(bool(failed))
 
@@ -138,6 +144,14 @@ def _plan(arguments: argparse.Namespace) -> None:
     with _clearly():
         made = _made(arguments, arguments.shards)
         print(planning.describe(made, arguments.work))
+
+
+def _wait_for_plan(work: Path, seconds: float) -> None:
+    """Wait for the plan, which another pod makes."""
+    from model.history import planning
+
+    rest = threading.Event().wait
+    planning.wait(lambda: planning.find(work) is not None, seconds, rest, f"plan in {work}")
 
 
 def _known_or_made(arguments: argparse.Namespace, shards: int) -> Plan:

@@ -22,12 +22,14 @@ from model.history.plan import (
 from model.history.refused import PlanRefused
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from model.history.access import Server
     from model.history.arguments import Asked
     from model.history.reader import Reader
 
+WAIT_SECONDS = 10.0
 BYTES_PER_NODE_DAY = 1.2e6
 """On disk, an 8-GPU node with every channel (docs/training.md)."""
 
@@ -47,7 +49,7 @@ def make(
         end=asked.end,
         nodes=tuple(PlannedNode(one.name, one.addresses, one.types) for one in found),
         fleet=choose(found, min(fleet, len(found)), seed, struck),
-        shards=max(1, min(shards, len(found))),
+        shards=max(1, shards),
         seed=seed,
         simulate=simulate,
         incidents=digest(asked.incidents),
@@ -77,6 +79,23 @@ def load(work: Path) -> Plan:
     if known is None:
         raise PlanRefused(f"{work / FILE_NAME}: no such file; `forewarn-model plan` makes one")
     return known
+
+
+def wait(
+    there: Callable[[], bool], limit_seconds: float, rest: Callable[[float], object], what: str
+) -> None:
+    """Return once something is there; raises `PlanRefused` after the limit.
+
+    Pods of a site's training start together, and one makes what the others need.
+    """
+    waited = 0.0
+    while not there():
+        if waited >= limit_seconds:
+            raise PlanRefused(
+                f"no {what} after {waited:.0f} s; `forewarn-model train --only fleet` makes it"
+            )
+        rest(WAIT_SECONDS)
+        waited += WAIT_SECONDS
 
 
 def at(known: Plan, server: Server) -> Plan:

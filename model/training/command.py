@@ -16,7 +16,7 @@ from daemon.clocks import system_clock
 from model import runtime, schema
 from model.artefact import Evaluation
 from model.training import evaluate as evaluation
-from model.training import export, table
+from model.training import export, table, weights
 from model.training.dataset import episodes, masked
 from model.training.fit import Diverged, Schedule
 from model.training.likelihood import Search
@@ -62,7 +62,7 @@ def recipe(size: str, seed: int) -> Recipe:
     return Recipe(seed, amounts, schedule, search, windows)
 
 
-def train(size: str, out: Path, seed: int) -> None:
+def train(size: str, out: Path, seed: int, *, with_weights: bool = False) -> None:
     """Train, check, judge and write; a diverged run writes nothing and exits."""
     console = Console()
     with progress_bars(console) as progress:
@@ -79,6 +79,8 @@ def train(size: str, out: Path, seed: int) -> None:
             lambda predictor: judge(predictor, planned, seed, "full", report),
             _some_windows(planned),
         )
+    if with_weights:
+        weights.save(weights.beside(out), trained.graph, made.version)
     export.write(out, made.blob)
     console.print(table.render(made.judged), highlight=False, soft_wrap=True)
     console.print(f"\nwrote {out}, {len(made.blob) / 1024:.0f} KiB", highlight=False)

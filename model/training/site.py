@@ -67,18 +67,17 @@ def bounds(split: Split, start: float, end: float) -> tuple[float, float]:
 def clipped(stretch: Stretch, begin: float, end: float) -> Stretch | None:
     """Return the part of a stretch in a span, on the grid; None where too little is left.
 
-    A failure behind the span is not known of in it.
+    A failure behind the span is not known of in it, and the days before it are
+    no quiet time either: they are left out.
     """
     first = -(-max(stretch.start, begin) // STEP_SECONDS) * STEP_SECONDS
-    last = min(stretch.end, end) // STEP_SECONDS * STEP_SECONDS
+    last = min(stretch.end, end)
     failure = stretch.failure
     if failure is not None and not first + LEAST_SECONDS <= failure.time < last:
+        last = min(last, failure.time - STORY_HOURS * HOUR)
         failure = None
-        last = min(last, stretch.failure.time if stretch.failure else last)
-        last = last // STEP_SECONDS * STEP_SECONDS
-    if last - first < LEAST_SECONDS:
-        return None
-    return Stretch(first, last, failure)
+    last = last // STEP_SECONDS * STEP_SECONDS
+    return Stretch(first, last, failure) if last - first >= LEAST_SECONDS else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +120,9 @@ class SiteStock:
         return frozenset(part.node for part in self.parts)
 
     def newest(self, hours: float) -> SiteStock:
-        """Return the part of the last `hours` of which anything is known."""
+        """Return what lies in the last `hours` of which anything is known."""
         last = max(part.stretch.end for part in self.parts)
-        span = (last - hours * HOUR, last)
+        span = (max(self.span[0], last - hours * HOUR), last)
         return SiteStock(self._chunks, self._timelines, self._names, span)
 
     def episodes(self, *, quiet: bool) -> Iterator[Episode]:

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from daemon.clocks import system_clock
 from daemon.prometheus import HistoryUnreadable
+from model.history import planning
 from model.history.reader import connect
 from model.history.refused import Refused
 from model.training import fleet, own, table
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from model.history.plan import Plan, PlannedNode
-
-WAIT_SECONDS = 10.0
 
 
 def train(
@@ -37,26 +36,9 @@ def train(
     if "nodes" not in stages:
         return 0
     quiet = Campaign(plan, folders, reader, lambda *_: None)
-    wait_for_fleet(quiet, wait_seconds, rest=threading.Event().wait)
+    what = f"fleet model of this plan in {folders.models}"
+    planning.wait(lambda: fleet.is_done(quiet), wait_seconds, threading.Event().wait, what)
     return nodes(quiet, plan.nodes if shard is None else plan.shard(shard), console.print)
-
-
-def wait_for_fleet(
-    campaign: Campaign, limit_seconds: float, *, rest: Callable[[float], object]
-) -> None:
-    """Return once the fleet's model of the plan lies there; raises `Refused` after the limit.
-
-    Pods of a Job start together, and one of them trains the fleet's.
-    """
-    waited = 0.0
-    while not fleet.is_done(campaign):
-        if waited >= limit_seconds:
-            raise Refused(
-                f"{campaign.folders.models}: no fleet model of this plan after {waited:.0f} s; "
-                "`forewarn-model train --only fleet` makes it"
-            )
-        rest(WAIT_SECONDS)
-        waited += WAIT_SECONDS
 
 
 def nodes(campaign: Campaign, share: Sequence[PlannedNode], say: Callable[[str], object]) -> int:

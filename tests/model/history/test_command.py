@@ -43,7 +43,7 @@ def test_a_plan_says_what_it_found_and_is_written(
     assert plan(server, site, tmp_path, "--shards", "5", "--incidents", str(listed)) == 0
     told = capsys.readouterr()
     assert "2 nodes (2 with not named), 0.5 days" in told.out
-    assert "2 shards of up to 1 nodes" in told.out
+    assert "5 shards of up to 1 nodes" in told.out
     assert "line 2: node 'gpu-A2': no series knows it; is it 'gpu-a2'?" in told.err
     written = json.loads((tmp_path / "plan.json").read_text())
     assert [node["name"] for node in written["nodes"]] == ["gpu-a1", "gpu-a2"]

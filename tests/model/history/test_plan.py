@@ -105,3 +105,17 @@ def test_a_fleet_has_the_nodes_that_failed_and_every_type_of_gpu() -> None:
 def test_a_wrong_address_or_credential_is_one_clear_line(told, words) -> None:
     with pytest.raises(AccessRefused, match=words):
         Server(**told).access()
+
+
+def test_a_pod_waits_for_what_another_makes_and_not_for_ever() -> None:
+    rests: list[float] = []
+    planning.wait(lambda: len(rests) == 3, 60.0, rests.append, "plan")
+    assert len(rests) == 3
+    with pytest.raises(
+        PlanRefused, match="no plan after 20 s; `forewarn-model train --only fleet`"
+    ):
+        planning.wait(lambda: False, 20.0, rests.append, "plan")
+
+
+def test_more_shares_than_nodes_leave_some_empty() -> None:
+    assert plan(2).shard(2) == ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 import torch
 
@@ -29,17 +31,17 @@ def test_the_splits_cover_the_time_in_order_without_overlap() -> None:
 
 
 def test_a_failure_is_known_only_in_the_split_that_it_falls_in() -> None:
-    whole = Stretch(at(0), at(52 * HOUR), failure(50 * HOUR))
-    early = clipped(whole, at(0), at(20 * HOUR))
-    late = clipped(whole, at(20 * HOUR), at(60 * HOUR))
-    assert early == Stretch(at(0), at(20 * HOUR), None)
-    assert late == Stretch(at(20 * HOUR), at(52 * HOUR), failure(50 * HOUR))
+    whole = Stretch(at(0), at(102 * HOUR), failure(100 * HOUR))
+    assert clipped(whole, at(0), at(20 * HOUR)) == Stretch(at(0), at(20 * HOUR), None)
+    late = Stretch(at(20 * HOUR), at(102 * HOUR), failure(100 * HOUR))
+    assert clipped(whole, at(20 * HOUR), at(160 * HOUR)) == late
 
 
-def test_a_split_that_ends_within_the_aftermath_is_quiet_until_the_failure() -> None:
-    whole = Stretch(at(0), at(52 * HOUR), failure(50 * HOUR))
-    assert clipped(whole, at(49 * HOUR), at(60 * HOUR)) is None
-    assert clipped(whole, at(40 * HOUR), at(49 * HOUR)) == Stretch(at(2_400), at(2_940), None)
+def test_the_days_before_a_failure_of_a_later_split_are_no_quiet_time() -> None:
+    whole = Stretch(at(0), at(102 * HOUR), failure(100 * HOUR))
+    assert clipped(whole, at(0), at(90 * HOUR)) == Stretch(at(0), at(28 * HOUR), None)
+    assert clipped(whole, at(40 * HOUR), at(90 * HOUR)) is None
+    assert clipped(whole, at(99 * HOUR), at(160 * HOUR)) is None
 
 
 def test_a_memory_failure_of_nobody_knows_which_gpu_is_not_learned_from() -> None:
@@ -47,8 +49,6 @@ def test_a_memory_failure_of_nobody_knows_which_gpu_is_not_learned_from() -> Non
         Stretch(at(0), at(102 * HOUR), failure(100 * HOUR, uuid="")),
         Stretch(at(0), at(102 * HOUR), failure(100 * HOUR, uuid="", cause=Cause.POWER)),
     )
-    from collections import Counter
-
     (placed,) = trainable([Timeline("n1", stretches, Counter())])
     assert placed.stretches[0] == Stretch(at(0), at(28 * HOUR), None)
     assert placed.stretches[1] == stretches[1]
