@@ -15,8 +15,8 @@ import msgspec
 import requests
 import urllib3
 
+from daemon import reach
 from daemon.secrets import SecretUnreadable
-from exporter import reach
 
 if TYPE_CHECKING:
     import threading
