@@ -129,5 +129,12 @@ class RenewingAdapter(Adapter):
                 context.verify_mode = ssl.CERT_OPTIONAL if tls.open_paths else ssl.CERT_REQUIRED
         except OSError as error:
             files = ", ".join(str(path) for path in (tls.certificate, tls.key, tls.client_ca or ""))
-            raise TlsUnusable(f"{files.rstrip(', ')}: {error}") from error
+            raise TlsUnusable(f"{files.rstrip(', ')}: {_why(error)}") from error
         return digest, context
+
+
+def _why(error: OSError) -> str:
+    if not isinstance(error, ssl.SSLError):
+        return str(error)
+    mismatch = error.reason in {"KEY_VALUES_MISMATCH", "KEY_TYPE_MISMATCH"}
+    return "the key is not the certificate's" if mismatch else "not in PEM form"
