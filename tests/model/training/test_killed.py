@@ -42,7 +42,7 @@ def begin(server: FakePrometheus, folder: Path) -> subprocess.Popen[str]:
         [
             *(sys.executable, "-m", "model", "train", "--prometheus", server.url),
             *("--days", str(STEPS / 1_440), "--until", str(server.end)),  # type: ignore[attr-defined]
-            *("--simulate", "tiny", "--seed", "3"),
+            *("--simulate", "none", "--schedule", "tiny", "--seed", "3"),
             *("--work", str(folder / "work"), "--out", str(folder / "models")),
         ],
         stdout=subprocess.PIPE,
