@@ -42,7 +42,8 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One training; times in wall-clock seconds on the grid.
 
     `fleet` are the nodes that the fleet's model is trained on; `simulate` is how
-    much simulated failure goes with it ("none" for none).
+    much simulated failure goes with it ("none" for none), `schedule` how long is
+    trained ("tiny" shows that everything works, and is worth nothing).
     """
 
     server: Server
@@ -54,6 +55,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     shards: int
     seed: int
     simulate: str
+    schedule: str = "full"
     incidents: str = ""
     """Digest of the list of incidents, empty without one."""
 
@@ -68,6 +70,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             self.fleet,
             self.seed,
             self.simulate,
+            self.schedule,
             self.incidents,
         )
         return hashlib.sha256(msgspec.json.encode(fixed)).hexdigest()[:12]
