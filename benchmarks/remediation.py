@@ -19,7 +19,7 @@ evictions   one post for nodes with 8 pods each, until the last pod is gone:
 memory      resident memory of the process after a tick that saw all nodes,
             and after one node was excluded.
 
-kept, breaker, dying, landing: see `benchmarks.failings`.
+kept, storm, breaker, dying, landing: see `benchmarks.failings`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks import failings
 from benchmarks.failings import pool_of
-from benchmarks.pool import PODS_PER_NODE, Pool, wait
+from benchmarks.pool import GRACE_SECONDS, PODS_PER_NODE, Pool, wait
 from benchmarks.rows import Row, quantiles
 from simulator.controlplane.plane import assets
 
@@ -93,10 +93,12 @@ def evictions(nodes: int = 40) -> Iterator[Row]:
         pool.post(names[:nodes])
         wait(lambda: pool.pods_left() <= pods, 60)
         ours = time.perf_counter() - began
+        wrong = sum(grace != GRACE_SECONDS for grace in pool.graces.values())
         accepted = pool.metric('forewarn_remediation_evictions_total{outcome="accepted"}')
         theirs = _drain(pool, names[nodes : 2 * nodes])
     yield Row(f"{pods} pods of {nodes} nodes evicted", f"{pods / ours:.0f}/s", "40/s")
     yield Row("evictions accepted for each pod", f"{accepted / pods:.2f}", "1.00")
+    yield Row("pods that were given another grace than their own", f"{wrong}", "0")
     yield Row("kubectl drain, as many pods", f"{pods / theirs:.1f}/s", "")
     yield Row("times faster than kubectl drain", f"{theirs / ours:.1f}", "3")
 
@@ -121,6 +123,7 @@ MEASURES: dict[str, Callable[[], Iterator[Row]]] = {
     "evictions": evictions,
     "memory": memory,
     "kept": failings.kept,
+    "storm": failings.storm,
     "breaker": failings.breaker,
     "dying": failings.dying,
     "landing": failings.landing,
