@@ -164,8 +164,10 @@ class Pool:
             headers={"Authorization": f"Bearer {TOKEN}"},
             timeout=10,
         )
-        answer.raise_for_status()
-        return time.perf_counter() - began
+        took = time.perf_counter() - began
+        if not answer.ok:
+            raise RuntimeError(f"post answered {answer.status_code} after {took:.2f} s: {answer.text}")
+        return took
 
     def order(self, verb: str) -> None:
         """Give an order, as a person does."""

@@ -5,7 +5,7 @@ replica of `python -m remediation` with its shipped pace, limits lifted where a
 line says so.  Nodes are objects; pods are deleted as soon as they may go.
 
     python -m benchmarks.remediation
-    python -m benchmarks.remediation --only latency,memory
+    python -m benchmarks.remediation --only latency,memory-300
 
 latency     one alert is posted; the clock runs from before the post until a
             watch, in this process, is told of the cordon.  The nodes before it
@@ -16,7 +16,7 @@ evictions   one post for nodes with 8 pods each, until the last pod is gone:
             alert, evidence, cordon, dry run and eviction.  Then kubectl drains
             as many other nodes with as many pods, in one call, on the same
             cluster.
-memory      resident memory of the process after a tick that saw all nodes,
+memory-...  resident memory of the process after a tick that saw all nodes,
             and after one node was excluded.
 
 kept, storm, breaker, dying, landing: see `benchmarks.failings`.
@@ -103,25 +103,26 @@ def evictions(nodes: int = 40) -> Iterator[Row]:
     yield Row("times faster than kubectl drain", f"{theirs / ours:.1f}", "3")
 
 
-def memory() -> Iterator[Row]:
-    """Weigh the process beside pools of three sizes."""
-    for nodes, bar in ((300, 120), (1_500, 150), (10_000, 500)):
-        with pool_of(nodes) as (pool, names):
-            pool.start()
-            seen = pool.follow_cordons()
-            pool.post(names[:1])
-            wait(lambda: seen, 60)  # noqa: B023 - waited for within the turn
-            time.sleep(5 + SETTLE_SECONDS)
-            resident, peak = _weigh(pool.processes.pid("remediation"))
-        measured = f"{resident:.0f} MiB (peak {peak:.0f})"
-        yield Row(f"resident memory, {nodes} nodes", measured, f"{bar} MiB")
+def memory(nodes: int, bar: int) -> Iterator[Row]:
+    """Weigh the process beside a pool."""
+    with pool_of(nodes) as (pool, names):
+        pool.start()
+        seen = pool.follow_cordons()
+        pool.post(names[:1])
+        wait(lambda: seen, 60)
+        time.sleep(5 + SETTLE_SECONDS)
+        resident, peak = _weigh(pool.processes.pid("remediation"))
+    measured = f"{resident:.0f} MiB (peak {peak:.0f})"
+    yield Row(f"resident memory, {nodes} nodes", measured, f"{bar} MiB")
 
 
 MEASURES: dict[str, Callable[[], Iterator[Row]]] = {
     "latency": latency,
     "burst": burst,
     "evictions": evictions,
-    "memory": memory,
+    "memory-300": lambda: memory(300, 120),
+    "memory-1500": lambda: memory(1_500, 150),
+    "memory-10000": lambda: memory(10_000, 500),
     "kept": failings.kept,
     "storm": failings.storm,
     "breaker": failings.breaker,
