@@ -166,7 +166,9 @@ class Pool:
         )
         took = time.perf_counter() - began
         if not answer.ok:
-            raise RuntimeError(f"post answered {answer.status_code} after {took:.2f} s: {answer.text}")
+            raise RuntimeError(
+                f"post answered {answer.status_code} after {took:.2f} s: {answer.text}"
+            )
         return took
 
     def order(self, verb: str) -> None:
