@@ -95,6 +95,12 @@ def test_one_that_was_given_up_before_anything_moved_costs_its_job_no_rest() -> 
     assert plan(with_waves(snapshot, llm=a_wave())).ledger.waves == {}
 
 
+def test_one_that_was_given_up_while_its_first_pod_is_ending_has_disturbed_its_job() -> None:
+    pods = {**a_gang("n1", ends_at=NOW + 30), **a_gang("n2")}
+    snapshot = a_scene(pods, suspects=())
+    assert plan(with_waves(snapshot, llm=a_wave())).ledger.waves[KEY].ended_at == NOW
+
+
 def test_a_lowered_mode_lets_nothing_go_on() -> None:
     snapshot = a_scene(a_gang("n1"), excluded=("n1",))
     lower = replace(snapshot.policy, mode=Mode.EXCLUDE)
