@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 
 from remediation.moves import Moves, refused
 from remediation.policy.capacity import claims_of
+from remediation.policy.device import Devices
+from remediation.policy.devices import concerned as devices_of
 from remediation.policy.evidence import Evidence
 from remediation.policy.plan import plan, pods_wanted, summary
 from remediation.policy.snapshot import Snapshot
-from remediation.policy.steps import EvictWave, NodeWrite
+from remediation.policy.steps import EvictWave, LiftGpu, NodeWrite, TaintGpu
 from remediation.ports import CallFailed, Conflict, FailureReason, Pods
 
 if TYPE_CHECKING:
@@ -152,6 +154,7 @@ class Loop:
             evidence=evidence,
             policy=policy,
             volumes=self._read_volumes(pods, nodes, heard),
+            devices=self._read_devices(pods, nodes, heard, policy),
             trials=self._moves.trials,
             answers=self._moves.answers,
         )
@@ -197,6 +200,19 @@ class Loop:
         concerned |= {name for name, node in nodes.items() if node.mark is not None}
         claims = claims_of(pods.on, concerned)
         return self._cluster.volumes(claims) if claims else {}
+
+    def _read_devices(
+        self, pods: Pods, nodes: Mapping[str, Node], ledger: Ledger, policy: Policy
+    ) -> Devices:
+        """Return what is known of GPUs as devices; unreadable, the rest of the tick goes on."""
+        names = devices_of(nodes, ledger, policy)
+        there = tuple(pod for name in sorted(names) for pod in pods.on.get(name, ()))
+        in_use = bool(names or policy.gpu.causes)
+        try:
+            return self._cluster.devices(names, there, in_use=in_use)
+        except CallFailed as failure:
+            self._report.call_failed(failure)
+            return Devices()
 
     def _poll_is_due(self) -> bool:
         last = self._polled_monotonic
@@ -292,6 +308,10 @@ class Loop:
 
         if isinstance(step, NodeWrite):
             self._cluster.write_node(step)
+        elif isinstance(step, TaintGpu):
+            self._cluster.taint_gpu(step)
+        elif isinstance(step, LiftGpu):
+            self._cluster.lift_gpu(step)
         elif isinstance(step, EvictWave):
             refusal = self._moves.evict(step, snapshot.policy.migrate, may_go_on=may_go_on)
             if refusal is not None:

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from remediation.policy.demand import Term
+    from remediation.policy.device import Devices
     from remediation.policy.evidence import Evidence
     from remediation.policy.ledger import Ledger
     from remediation.policy.preparing import Part
     from remediation.policy.snapshot import Node, Pod
-    from remediation.policy.steps import EvictWave, NodeWrite, Step
+    from remediation.policy.steps import EvictWave, LiftGpu, NodeWrite, Step, TaintGpu
 
 
 class FailureReason(StrEnum):
@@ -141,6 +142,19 @@ class Cluster(Protocol):
 
     def write_node(self, write: NodeWrite) -> None:
         """Do one PATCH; raises `Conflict` when the node changed since, `CallFailed` otherwise."""
+
+    def devices(self, nodes: frozenset[str], pods: tuple[Pod, ...], *, in_use: bool) -> Devices:
+        """Return the published GPUs of `nodes`, our taints, and what `pods` hold.
+
+        Read after the nodes, so that no mark is newer; while not `in_use` only
+        until it is known that nothing of ours is left.  Raises `CallFailed`.
+        """
+
+    def taint_gpu(self, step: TaintGpu) -> None:
+        """Taint one device, then do the PATCH that marks its node; raises as `write_node`."""
+
+    def lift_gpu(self, step: LiftGpu) -> None:
+        """Take one device taint off; raises `Conflict` when the node's mark speaks for it."""
 
     def evict(
         self, wave: EvictWave, *, may_go_on: Callable[[], bool]

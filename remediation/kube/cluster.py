@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from remediation.kube import checkpoint, events, nodes, observe, volumes
 from remediation.kube.claims import Claims
+from remediation.kube.devices import Gpus
+from remediation.kube.discovery import Discovery
 from remediation.kube.eviction import evict_wave
 from remediation.kube.mirror import Mirror
 from remediation.ports import CallFailed, EvictionOutcome, Pods
@@ -17,9 +19,10 @@ if TYPE_CHECKING:
     from daemon.clocks import Clock
     from remediation.kube.connection import Connection
     from remediation.policy.demand import Term
+    from remediation.policy.device import Devices
     from remediation.policy.preparing import Part
     from remediation.policy.snapshot import Node, Pod
-    from remediation.policy.steps import EvictWave, NodeWrite, Step
+    from remediation.policy.steps import EvictWave, LiftGpu, NodeWrite, Step, TaintGpu
     from remediation.ports import EvictionAnswer
 
 # An eviction shows on the watch within milliseconds; this is for one that never does.
@@ -65,6 +68,7 @@ class KubeCluster:
         self._marked: frozenset[str] = frozenset()
         self._leaving: dict[str, float] = {}
         self._claims = Claims(connection, clock)
+        self._gpus = Gpus(connection, Discovery(connection, clock), clock)
         self._doubtful: set[str] = set()
 
     def close(self) -> None:
@@ -117,6 +121,19 @@ class KubeCluster:
     ) -> Mapping[tuple[str, str], tuple[Term, ...] | None]:
         """Return where the volume of each claim can be."""
         return self._claims.read(claims)
+
+    def devices(self, nodes: frozenset[str], pods: tuple[Pod, ...], *, in_use: bool) -> Devices:
+        """Return what is known of GPUs as devices."""
+        return self._gpus.read(nodes, pods, in_use=in_use)
+
+    def taint_gpu(self, step: TaintGpu) -> None:
+        """Taint one device, then mark its node."""
+        self._gpus.taint(step)
+        self.write_node(step.write)
+
+    def lift_gpu(self, step: LiftGpu) -> None:
+        """Take one device taint off."""
+        self._gpus.lift(step)
 
     def note_checkpoint(self, pod: Pod, name: str) -> Part:
         """Note a request to save on one pod."""

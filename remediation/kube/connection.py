@@ -40,6 +40,16 @@ class Connection:
         return client.CustomObjectsApi(self.api)
 
     @property
+    def groups(self) -> Any:
+        """Which groups of kinds the server offers; everybody may ask."""
+        return client.ApisApi(self.api)
+
+    @property
+    def kinds(self) -> Any:
+        """Which kinds a group has; everybody may ask."""
+        return client.CustomObjectsApi(self.api)
+
+    @property
     def limits(self) -> dict[str, Any]:
         """The keyword arguments that bound every call: connecting and reading."""
         return {"_request_timeout": (self.timeout_seconds, self.timeout_seconds)}

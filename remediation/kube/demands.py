@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _SIDECAR = "Always"
 
 
-def read_demand(spec: wire.PodSpec) -> Demand:
+def read_demand(spec: wire.PodSpec, status: wire.PodStatus | None = None) -> Demand:
     """Return the required rules of one pod; raises `ValueError` for what is no quantity."""
     affinity = spec.affinity
     node = affinity.node_affinity if affinity is not None else None
@@ -30,7 +30,8 @@ def read_demand(spec: wire.PodSpec) -> Demand:
         ),
         near=_company(affinity.pod_affinity if affinity is not None else None),
         apart=_company(affinity.pod_anti_affinity if affinity is not None else None),
-        devices=bool(spec.resource_claims),
+        devices=bool(spec.resource_claims)
+        or (status is not None and status.extended_resource_claim_status is not None),
     )
 
 

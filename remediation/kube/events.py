@@ -18,6 +18,8 @@ NAMESPACE = "default"
 _REASONS = {
     Decision.SOFTEN: "AtRiskTainted",
     Decision.EXCLUDE: "AtRiskExcluded",
+    Decision.TAINT_GPU: "AtRiskGpuTainted",
+    Decision.LIFT_GPU: "AtRiskGpuReturned",
     Decision.CHECKPOINT: "AtRiskCheckpoint",
     Decision.SNAPSHOT: "AtRiskSnapshot",
     Decision.EVICT: "AtRiskEvicting",

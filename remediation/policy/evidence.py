@@ -27,7 +27,8 @@ class Prediction:
 
     `probabilities` is keyed by (horizon, cause), cause "" for the node as a
     whole; None marks several series where one was expected.  `provenance` says
-    what the model in force was trained on, `version` which one it is.
+    what the model in force was trained on, `version` which one it is.  `gpus` is
+    keyed by (horizon, uuid), where it was asked for.
     """
 
     age_seconds: float | None = None
@@ -35,6 +36,7 @@ class Prediction:
     provenance: str | None = None
     version: str | None = None
     probabilities: Mapping[tuple[str, str], float | None] = field(default_factory=dict)
+    gpus: Mapping[tuple[str, str], float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,9 +60,13 @@ class _Spot:
 
 
 class Floor:
-    """What can take work in `snapshot`, once those who wait already have been placed."""
+    """What can take work in `snapshot`, once those who wait already have been placed.
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    `home` names, by uid, pods that other GPUs of their own node can take.
+    """
+
+    def __init__(self, snapshot: Snapshot, home: Mapping[str, Node] | None = None) -> None:
+        self._home = home or {}
         self._volumes = snapshot.volumes
         self._spots = tuple(_spots(snapshot))
         # The few who mind what company they get; everybody else is not asked.
@@ -88,6 +92,9 @@ class Floor:
 
     def place(self, pod: Pod, *, avoid: Container[str] = (), domain: Domain = None) -> bool:
         """Take the room of `pod` on the node where it fits most tightly; False when on none."""
+        home = self._home.get(pod.uid)
+        if home is not None and (domain is None or home.labels.get(domain[0]) == domain[1]):
+            return True
         fitting = [spot for spot in self._within(domain, avoid) if self._fits(pod, spot)]
         if not fitting:
             return False

@@ -1,4 +1,4 @@
-"""What the plan may ask for: one PATCH of one node, or the eviction of one wave of pods."""
+"""What the plan may ask for: one PATCH of one node, a taint of one GPU, one wave of pods."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from remediation.policy.snapshot import RISK_TAINT, Effect, Risk, Taint
 
 if TYPE_CHECKING:
+    from remediation.policy.device import Device, Rule
     from remediation.policy.ledger import Ledger
     from remediation.policy.refusal import Refusal
     from remediation.policy.snapshot import Mark, Node, Pod
@@ -19,6 +20,8 @@ class Decision(StrEnum):
 
     SOFTEN = "soften"
     EXCLUDE = "exclude"
+    TAINT_GPU = "taint_gpu"
+    LIFT_GPU = "lift_gpu"
     CHECKPOINT = "checkpoint"
     SNAPSHOT = "snapshot"
     EVICT = "evict"
@@ -136,7 +139,48 @@ class TakeSnapshots:
     decision: Decision = Decision.SNAPSHOT
 
 
-Step = NodeWrite | EvictWave | AskCheckpoint | TakeSnapshots
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaintGpu:
+    """Taint one device, then write the mark that names it; doing it twice is doing it once."""
+
+    write: NodeWrite
+    device: Device
+    heard_at: float | None = None
+    decision: Decision = Decision.TAINT_GPU
+
+    @property
+    def node(self) -> Node:
+        """The node of the GPU."""
+        return self.write.node
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The node, as every step tells whom it concerns."""
+        return self.write.nodes
+
+    @property
+    def sentence(self) -> str:
+        """What is done, as the mark's own write says it."""
+        return self.write.sentence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiftGpu:
+    """Take a device taint of ours off, unless the node's mark speaks for it by now."""
+
+    node: Node
+    rule: Rule
+    sentence: str
+    heard_at: float | None = None
+    decision: Decision = Decision.LIFT_GPU
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The node of the GPU."""
+        return (self.node,)
+
+
+Step = NodeWrite | TaintGpu | LiftGpu | EvictWave | AskCheckpoint | TakeSnapshots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
