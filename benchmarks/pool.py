@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 TOKEN = "benchmark"  # noqa: S105 - it guards nothing
 NAMESPACE = "forewarn"
 GONE = 404
+PODS_PER_NODE = 8
 SINCE = "2026-01-01T00:00:00Z"
 LIFTED: dict[str, Any] = {
     "concurrency": 100_000,
@@ -152,6 +153,21 @@ class Pool:
         answer.raise_for_status()
         return time.perf_counter() - began
 
+    def order(self, verb: str) -> None:
+        """Give an order, as a person does."""
+        answer = requests.post(
+            f"http://127.0.0.1:{self.status_port}/api/v1/{verb}",
+            json={"author": "benchmark", "reason": "to see it go on"},
+            headers={"Authorization": f"Bearer {TOKEN}"},
+            timeout=10,
+        )
+        answer.raise_for_status()
+
+    def lose_kubelet(self, node: str) -> None:
+        """Let a node be NotReady, as the node controller says of one whose kubelet is silent."""
+        condition = {"type": "Ready", "status": "Unknown", "lastTransitionTime": SINCE}
+        self.core.patch_node_status(node, {"status": {"conditions": [condition]}})
+
     def touch(self, node: str) -> float:
         """Annotate a node from here; returns the milliseconds: what one write costs at least."""
         body = {"metadata": {"annotations": {"example.com/touched": "yes"}}}
@@ -168,15 +184,23 @@ class Pool:
         ready.wait(10)
         return seen
 
+    def follow_bindings(self) -> dict[str, str]:
+        """Watch the pods of the jobs; returns the dict that fills with the node of each, by uid."""
+        placed: dict[str, str] = {}
+        since = self.core.list_namespaced_pod("jobs", limit=1).metadata.resource_version
+        self._spawn(lambda: self._watch_pods(placed, since))
+        return placed
+
     def end_pods(self) -> None:
         """Delete every pod as soon as it may go, as kubelets whose containers stop at once."""
         self._spawn(self._reap)
 
     def pods_left(self) -> int:
         """Count the pods of the jobs that are still there."""
-        return len(self._pods())
+        return len(self.pods())
 
-    def _pods(self) -> list[Any]:
+    def pods(self) -> list[Any]:
+        """Return the pods of the jobs."""
         answer = self.core.list_namespaced_pod("jobs", _preload_content=False)
         return list(json.loads(answer.data)["items"])
 
@@ -197,11 +221,22 @@ class Pool:
                 since = metadata["resourceVersion"]
                 seen.setdefault(metadata["name"], at)
 
+    def _watch_pods(self, placed: dict[str, str], since: str) -> None:
+        def list_pods(**options: Any) -> Any:
+            return self.core.list_namespaced_pod("jobs", **options)
+
+        while not self._stop.is_set():
+            for line in self._stream(list_pods, since):
+                pod = json.loads(line)["object"]
+                since = pod["metadata"]["resourceVersion"]
+                if pod["spec"].get("nodeName"):
+                    placed[pod["metadata"]["uid"]] = pod["spec"]["nodeName"]
+
     def _reap(self) -> None:
         while not self._stop.is_set():
             leaving = [
                 pod["metadata"]["name"]
-                for pod in self._pods()
+                for pod in self.pods()
                 if pod["metadata"].get("deletionTimestamp")
             ]
             self._side_by_side(self._end, leaving)

@@ -18,25 +18,24 @@ evictions   one post for nodes with 8 pods each, until the last pod is gone:
             cluster.
 memory      resident memory of the process after a tick that saw all nodes,
             and after one node was excluded.
-kept        60 alerts are posted and the process is killed at once; a new one
-            is started.  Then: how long a freed place in the budget lies idle.
+
+kept, breaker, dying, landing: see `benchmarks.failings`.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
 import os
 import re
-import statistics
 import subprocess
-import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.pool import Pool, wait
+from benchmarks import failings
+from benchmarks.failings import pool_of
+from benchmarks.pool import PODS_PER_NODE, Pool, wait
+from benchmarks.rows import Row, quantiles
 from simulator.controlplane.plane import assets
 
 if TYPE_CHECKING:
@@ -44,23 +43,13 @@ if TYPE_CHECKING:
 
 MIB = 1024.0
 SETTLE_SECONDS = 1.0
-PODS_PER_NODE = 8
 # One alert at a time: what follows from the last is over when the next comes.
 IDLE_SECONDS = 0.25
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of the table; `bar` is what the design promises."""
-
-    what: str
-    measured: str
-    bar: str
-
-
 def latency(nodes: int = 300, alerts: int = 100) -> Iterator[Row]:
     """Post one alert after the other and wait for each cordon."""
-    with _pool(nodes) as (pool, names):
+    with pool_of(nodes) as (pool, names):
         pool.start()
         seen = pool.follow_cordons()
         bare = [pool.touch(name) for name in names[-50:]]
@@ -73,14 +62,14 @@ def latency(nodes: int = 300, alerts: int = 100) -> Iterator[Row]:
             asked = pool.monitoring.busy_between(began, seen[name])
             apart.append(waits[-1] - 1000 * asked)
             time.sleep(IDLE_SECONDS)
-    yield Row(f"one bare PATCH of a node, {nodes} nodes", _quantiles(bare), "the yardstick")
-    yield Row(f"alert post to cordon, {nodes} nodes", _quantiles(waits), "")
-    yield Row("the same without reading evidence", _quantiles(apart), "P50 15 ms, P99 40 ms")
+    yield Row(f"one bare PATCH of a node, {nodes} nodes", quantiles(bare), "the yardstick")
+    yield Row(f"alert post to cordon, {nodes} nodes", quantiles(waits), "")
+    yield Row("the same without reading evidence", quantiles(apart), "P50 15 ms, P99 40 ms")
 
 
 def burst(nodes: int = 750) -> Iterator[Row]:
     """Post an alert of every node at once."""
-    with _pool(nodes) as (pool, names):
+    with pool_of(nodes) as (pool, names):
         pool.start()
         seen = pool.follow_cordons()
         began = time.perf_counter()
@@ -94,7 +83,7 @@ def evictions(nodes: int = 40) -> Iterator[Row]:
     """Empty nodes, and let kubectl empty as many others."""
     pods = nodes * PODS_PER_NODE
     # A third of the nodes is empty: work is moved only where it fits.
-    with _pool(3 * nodes) as (pool, names):
+    with pool_of(3 * nodes) as (pool, names):
         pool.add_pods(names[: 2 * nodes], PODS_PER_NODE)
         pool.end_pods()
         pool.start(mode="migrate")
@@ -115,7 +104,7 @@ def evictions(nodes: int = 40) -> Iterator[Row]:
 def memory() -> Iterator[Row]:
     """Weigh the process beside pools of three sizes."""
     for nodes, bar in ((300, 120), (1_500, 150), (10_000, 500)):
-        with _pool(nodes) as (pool, names):
+        with pool_of(nodes) as (pool, names):
             pool.start()
             seen = pool.follow_cordons()
             pool.post(names[:1])
@@ -126,46 +115,15 @@ def memory() -> Iterator[Row]:
         yield Row(f"resident memory, {nodes} nodes", measured, f"{bar} MiB")
 
 
-def kept(alerts: int = 60) -> Iterator[Row]:
-    """Kill the process right after it answered, and start another."""
-    with _pool(300) as (pool, names):
-        pool.start()
-        seen = pool.follow_cordons()
-        pool.post(names[:alerts])
-        pool.processes.kill("remediation")
-        before = len(seen)
-        pool.start()
-        wait(lambda: len(seen) == alerts, 60)
-    yield Row(
-        f"killed after {alerts} accepted alerts ({before} done), acted on in the end",
-        f"{len(seen)}",
-        f"{alerts}",
-    )
-    yield from _idle_place()
-
-
-def _idle_place(nodes: int = 8) -> Iterator[Row]:
-    """Let nodes be emptied one at a time; how long after one is empty is the next cordoned?"""
-    with _pool(100) as (pool, names):
-        pool.add_pods(names[:nodes], 2)
-        pool.end_pods()
-        pool.start(mode="migrate", limits={"concurrency": 1})
-        seen = pool.follow_cordons()
-        pool.post(names[:nodes])
-        wait(lambda: len(seen) == nodes, 120)
-    order = sorted(seen.values())
-    gaps = [1000 * (later - one) for one, later in itertools.pairwise(order)]
-    yield Row(
-        "one node at a time: cordon, empty, next cordon", _quantiles(gaps), "seconds, not 150 s"
-    )
-
-
 MEASURES: dict[str, Callable[[], Iterator[Row]]] = {
     "latency": latency,
     "burst": burst,
     "evictions": evictions,
     "memory": memory,
-    "kept": kept,
+    "kept": failings.kept,
+    "breaker": failings.breaker,
+    "dying": failings.dying,
+    "landing": failings.landing,
 }
 
 
@@ -177,27 +135,9 @@ def main() -> int:
     print("\n| what | measured | bar |\n| --- | --- | --- |")
     for name in options.only:
         for row in MEASURES[name]():
-            print(f"| {row.what} | {row.measured} | {row.bar} |", flush=True)
+            print(row, flush=True)
     print(f"\nload {os.getloadavg()[0]:.1f} after the last measure")
     return 0
-
-
-class _pool:  # noqa: N801 - reads as the call it is
-    """A control plane with `nodes` nodes; yields it and their names."""
-
-    def __init__(self, nodes: int) -> None:
-        self._names = [f"gpu-{number:05d}" for number in range(nodes)]
-        self._folder = tempfile.TemporaryDirectory()
-        self._pool = Pool(Path(self._folder.name))
-
-    def __enter__(self) -> tuple[Pool, list[str]]:
-        pool = self._pool.__enter__()
-        pool.add_nodes(self._names)
-        return pool, self._names
-
-    def __exit__(self, *_: object) -> None:
-        self._pool.__exit__()
-        self._folder.cleanup()
 
 
 def _drain(pool: Pool, nodes: list[str]) -> float:
@@ -214,11 +154,6 @@ def _weigh(pid: int) -> tuple[float, float]:
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     found = dict(re.findall(r"^(VmRSS|VmHWM):\s+(\d+) kB", status, re.MULTILINE))
     return int(found["VmRSS"]) / MIB, int(found["VmHWM"]) / MIB
-
-
-def _quantiles(milliseconds: list[float]) -> str:
-    cuts = statistics.quantiles(milliseconds, n=100, method="inclusive")
-    return f"P50 {cuts[49]:.1f} ms, P99 {cuts[98]:.1f} ms"
 
 
 def _arguments() -> argparse.Namespace:

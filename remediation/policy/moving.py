@@ -156,7 +156,7 @@ def _go(node: Node, load: Load, snapshot: Snapshot, outlook: Outlook) -> _Going 
         # Nothing of it has moved yet: what had room when it began may have none by now.
         pods = tuple(pod for found in left.values() for pod in found)
         no = capacity.room({load.job: pods}, snapshot, outlook.floor)
-    return no or _Going(_step(load.job, left, snapshot, "are asked again to move"))
+    return no or _Going(_step(load.job, left, snapshot, "asked again to move"))
 
 
 def _start(
@@ -197,7 +197,7 @@ def _start(
             return found
         if found is not None:
             return _Going(*found)
-    step = _step(job, going, snapshot, "are asked to move")
+    step = _step(job, going, snapshot, "asked to move")
     return _Going(step, lambda ledger: waves.begin(ledger, job, going, snapshot.now))
 
 
@@ -234,12 +234,15 @@ def _step(
 ) -> EvictWave:
     names = sorted(going)
     pods = tuple(pod for name in names for pod in going[name])
+    deed = (
+        f"1 pod of {job} is {deed}" if len(pods) == 1 else f"{len(pods)} pods of {job} are {deed}"
+    )
     heard = [s.heard_at for s in snapshot.ledger.suspects.values() if s.node in going]
     return EvictWave(
         job=job.key,
         nodes=tuple(snapshot.nodes[name] for name in names),
         pods=pods,
-        sentence=f"{', '.join(names)}: {len(pods)} pods of {job} {deed}",
+        sentence=f"{', '.join(names)}: {deed}",
         heard_at=min(heard, default=None),
         overdue=waves.overdue(
             snapshot.ledger.waves.get(job.key), snapshot.policy.limits, snapshot.now
