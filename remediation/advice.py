@@ -60,6 +60,7 @@ ADVICE: dict[Reason, str] = {
     Reason.MODEL_DOUBTED: "See forewarn_model_info of the node and policy.evidence.",
     Reason.PROBABILITY_LOW: "Nothing to do: it is not as bad any more.",
     Reason.STILL_FIRING: "Done what may be done; comes back after the alert ends.",
+    Reason.IN_REPAIR: "Ends when it is repaired, and the alert with it.",
     Reason.PROBABILITY_HIGH: "Ends when the probability falls below policy.release.",
     Reason.SOAKING: "Ends by itself after policy.release.soak_seconds.",
     Reason.RELEASE_INTERVAL: "Ends by itself after policy.release.interval_seconds.",

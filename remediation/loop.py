@@ -19,7 +19,7 @@ from remediation.policy.devices import concerned as devices_of
 from remediation.policy.evidence import Evidence
 from remediation.policy.plan import plan, pods_wanted, summary
 from remediation.policy.snapshot import Snapshot
-from remediation.policy.steps import EvictWave, LiftGpu, NodeWrite, TaintGpu
+from remediation.policy.steps import EvictWave, HandOver, LiftGpu, NodeWrite, TaintGpu, TakeBack
 from remediation.ports import CallFailed, Conflict, FailureReason, Pods
 
 if TYPE_CHECKING:
@@ -316,6 +316,10 @@ class Loop:
             self._cluster.taint_gpu(step)
         elif isinstance(step, LiftGpu):
             self._cluster.lift_gpu(step)
+        elif isinstance(step, HandOver):
+            self._cluster.hand_over(step)
+        elif isinstance(step, TakeBack):
+            self._cluster.take_back(step)
         elif isinstance(step, EvictWave):
             refusal = self._moves.evict(step, snapshot.policy.migrate, may_go_on=may_go_on)
             if refusal is not None:

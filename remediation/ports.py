@@ -20,7 +20,15 @@ if TYPE_CHECKING:
     from remediation.policy.ledger import Ledger
     from remediation.policy.preparing import Part
     from remediation.policy.snapshot import Node, Pod
-    from remediation.policy.steps import EvictWave, LiftGpu, NodeWrite, Step, TaintGpu
+    from remediation.policy.steps import (
+        EvictWave,
+        HandOver,
+        LiftGpu,
+        NodeWrite,
+        Step,
+        TaintGpu,
+        TakeBack,
+    )
 
 
 class FailureReason(StrEnum):
@@ -155,6 +163,12 @@ class Cluster(Protocol):
 
     def lift_gpu(self, step: LiftGpu) -> None:
         """Take one device taint off; raises `Conflict` when the node's mark speaks for it."""
+
+    def hand_over(self, step: HandOver) -> None:
+        """Make the object, then do the PATCH; raises as `write_node`."""
+
+    def take_back(self, step: TakeBack) -> None:
+        """Delete the object where it is this episode's, then do the PATCH; raises alike."""
 
     def evict(
         self, wave: EvictWave, *, may_go_on: Callable[[], bool]

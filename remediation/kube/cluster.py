@@ -11,6 +11,7 @@ from remediation.kube.devices import Gpus
 from remediation.kube.discovery import Discovery
 from remediation.kube.eviction import evict_wave
 from remediation.kube.mirror import Mirror
+from remediation.kube.repair import Repair
 from remediation.policy.preparing import DONE_ANNOTATION
 from remediation.ports import CallFailed, EvictionOutcome, Pods
 
@@ -23,7 +24,15 @@ if TYPE_CHECKING:
     from remediation.policy.device import Devices
     from remediation.policy.preparing import Part
     from remediation.policy.snapshot import Node, Pod
-    from remediation.policy.steps import EvictWave, LiftGpu, NodeWrite, Step, TaintGpu
+    from remediation.policy.steps import (
+        EvictWave,
+        HandOver,
+        LiftGpu,
+        NodeWrite,
+        Step,
+        TaintGpu,
+        TakeBack,
+    )
     from remediation.ports import EvictionAnswer
 
 # An eviction shows on the watch within milliseconds; this is for one that never does.
@@ -69,7 +78,9 @@ class KubeCluster:
         self._marked: frozenset[str] = frozenset()
         self._leaving: dict[str, float] = {}
         self._claims = Claims(connection, clock)
-        self._gpus = Gpus(connection, Discovery(connection, clock), clock)
+        discovery = Discovery(connection, clock)
+        self._gpus = Gpus(connection, discovery, clock)
+        self._repair = Repair(connection, discovery)
         self._doubtful: set[str] = set()
 
     def close(self) -> None:
@@ -135,6 +146,16 @@ class KubeCluster:
     def lift_gpu(self, step: LiftGpu) -> None:
         """Take one device taint off."""
         self._gpus.lift(step)
+
+    def hand_over(self, step: HandOver) -> None:
+        """Make the object for whoever repairs the node, then mark it."""
+        self._repair.make(step)
+        self.write_node(step.write)
+
+    def take_back(self, step: TakeBack) -> None:
+        """Delete that object, then write the node."""
+        self._repair.unmake(step)
+        self.write_node(step.write)
 
     def note_checkpoint(self, pod: Pod, name: str) -> Part:
         """Note a request to save on one pod."""

@@ -40,6 +40,11 @@ class Connection:
         return client.CustomObjectsApi(self.api)
 
     @property
+    def site(self) -> Any:
+        """Kinds of the site's own, which its settings name and its own roles grant."""
+        return client.CustomObjectsApi(self.api)
+
+    @property
     def groups(self) -> Any:
         """Which groups of kinds the server offers; everybody may ask."""
         return client.ApisApi(self.api)

@@ -24,6 +24,8 @@ _REASONS = {
     Decision.SNAPSHOT: "AtRiskSnapshot",
     Decision.EVICT: "AtRiskEvicting",
     Decision.SETTLE: "AtRiskDrained",
+    Decision.OFFER: "AtRiskOffered",
+    Decision.HAND_OVER: "AtRiskHandedOver",
     Decision.VERIFY: "AtRiskVerifying",
     Decision.RELAPSE: "AtRiskRelapsed",
     Decision.TRUST: "AtRiskOnProbation",

@@ -14,6 +14,7 @@ from remediation.policy.checks import Part, at_least, not_negative, percent, pos
 from remediation.policy.distress import DistressBar
 from remediation.policy.facility_bar import FacilityBar
 from remediation.policy.gpu_bar import GpuBar
+from remediation.policy.handover_bar import HandoverBar
 from remediation.policy.migration import MigrationBar
 from remediation.policy.targets import COOL, TargetCondition
 from remediation.policy.windows import Window
@@ -196,6 +197,7 @@ class Policy(Part, frozen=True, kw_only=True):
     distress: DistressBar = DistressBar()
     facility: FacilityBar = FacilityBar()
     gpu: GpuBar = GpuBar()
+    handover: HandoverBar = HandoverBar()
     maintenance_windows: tuple[Window, ...] = ()
     targets: tuple[TargetCondition, ...] = (COOL,)
 

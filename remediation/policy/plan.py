@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from remediation.policy import devices, eligibility, episodes
 from remediation.policy.facility import facility_of
+from remediation.policy.handover import taking_back
 from remediation.policy.narrowing import lift
 from remediation.policy.outlook import held, look, untouchable
 from remediation.policy.recovery import asked_back, come_back, give_back, stand_down
@@ -44,6 +45,7 @@ def plan(snapshot: Snapshot) -> Plan:
     for episode in found:
         now = replace(snapshot, ledger=imagined)
         turn = lift(episode, now) if episode.name in left_over else _decide(episode, now, outlook)
+        turn = taking_back(turn, now)
         imagined = turn.change(imagined)
         ledger = ledger if turn.imagined else turn.change(ledger)
         turns.append(turn)

@@ -107,6 +107,8 @@ def stand_down(
 
 def state_of(mark: Mark) -> EpisodeState:
     """Return the state that a mark alone tells."""
+    if mark.state is MarkState.DRAINED and mark.handed is not None and mark.handed.made:
+        return EpisodeState.HANDED_OVER
     return EpisodeState(mark.state.value)
 
 

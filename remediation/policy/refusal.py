@@ -64,6 +64,7 @@ class Reason(StrEnum):
     MODEL_DOUBTED = "model_doubted"
     PROBABILITY_LOW = "probability_low"
     STILL_FIRING = "still_firing"
+    IN_REPAIR = "in_repair"
     PROBABILITY_HIGH = "probability_high"
     SOAKING = "soaking"
     RELEASE_INTERVAL = "release_interval"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from remediation.policy import budget, capacity, eligibility, guards
 from remediation.policy.device import Device
 from remediation.policy.giveway import give_way, hosts_tied_work, kept_out
+from remediation.policy.handover import hand_over, is_drained
 from remediation.policy.justify import wanted
 from remediation.policy.ledger import Grant
 from remediation.policy.limits import Rung
@@ -52,6 +53,8 @@ def advance(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot, outloo
         return _climb(episode, node, snapshot, outlook, state_of(mark))
     if min(mark.rung, ceiling) is Rung.MIGRATE and mark.state is MarkState.EXCLUDED:
         return move(episode, node, mark, snapshot, outlook)
+    if is_drained(mark) and ceiling is Rung.MIGRATE:
+        return hand_over(episode, node, mark, snapshot, outlook)
     return wait(episode, state_of(mark), _stays(mark, outlook.targets.get(node.name)))
 
 

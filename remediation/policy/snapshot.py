@@ -13,6 +13,7 @@ import msgspec
 
 from remediation.policy.demand import Demand
 from remediation.policy.device import Device, Devices
+from remediation.policy.handed import Handed
 from remediation.policy.limits import Rung
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     `since` is when the state was entered (Unix seconds).  `horizon` and `cause`
     name the probability that must be low before release.  `probation` says that
     it came back from an exclusion without having proven itself.  With a `gpu` the
-    taint is on that device and the node itself stays in service.
+    taint is on that device and the node itself stays in service.  `handed` names
+    the object by which a drained node was handed over.
     """
 
     episode: str
@@ -103,6 +105,7 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     cause: str = ""
     boot_id: str = ""
     gpu: Device | None = None
+    handed: Handed | None = None
 
     @property
     def taints_gpu(self) -> bool:
@@ -125,8 +128,9 @@ def encode_mark(mark: Mark) -> str:
 
 def _written(mark: Mark) -> str:
     fields = msgspec.to_builtins(mark)
-    if mark.gpu is None:
-        del fields["gpu"]  # so that replicas that do not know it yet can read the others
+    for name in ("gpu", "handed"):
+        if fields[name] is None:
+            del fields[name]  # so that replicas that do not know it yet can read the others
     return msgspec.json.encode(fields).decode()
 
 

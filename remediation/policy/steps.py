@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 from remediation.policy.snapshot import RISK_TAINT, Effect, Risk, Taint
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from remediation.policy.device import Device, Rule
+    from remediation.policy.handed import Handed
     from remediation.policy.ledger import Ledger
     from remediation.policy.refusal import Refusal
     from remediation.policy.snapshot import Mark, Node, Pod
@@ -26,6 +29,8 @@ class Decision(StrEnum):
     SNAPSHOT = "snapshot"
     EVICT = "evict"
     SETTLE = "settle"
+    OFFER = "offer"
+    HAND_OVER = "hand_over"
     VERIFY = "verify"
     RELAPSE = "relapse"
     TRUST = "trust"
@@ -47,6 +52,7 @@ class EpisodeState(StrEnum):
     MIGRATING = "migrating"
     BLOCKED = "blocked"
     DRAINED = "drained"
+    HANDED_OVER = "handed_over"
     VERIFYING = "verifying"
     PROBATION = "probation"
     HELD = "held"
@@ -180,7 +186,63 @@ class LiftGpu:
         return (self.node,)
 
 
-Step = NodeWrite | TaintGpu | LiftGpu | EvictWave | AskCheckpoint | TakeSnapshots
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandOver:
+    """Make the object that the mark names, then note that it is there; twice is once."""
+
+    write: NodeWrite
+    handed: Handed
+    body: dict[str, Any]
+    heard_at: float | None = None
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The node that is handed over."""
+        return self.write.nodes
+
+    @property
+    def decision(self) -> Decision:
+        """What was decided is what the mark then says."""
+        return self.write.decision
+
+    @property
+    def sentence(self) -> str:
+        """What is done, as the mark's own write says it."""
+        return self.write.sentence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakeBack:
+    """Delete the object that was made for `episode`, if it is there, then write the node."""
+
+    write: NodeWrite
+    handed: Handed
+    episode: str
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The node that was handed over."""
+        return self.write.nodes
+
+    @property
+    def decision(self) -> Decision:
+        """What was decided is what the node's own write does."""
+        return self.write.decision
+
+    @property
+    def heard_at(self) -> float | None:
+        """As of the node's own write."""
+        return self.write.heard_at
+
+    @property
+    def sentence(self) -> str:
+        """What is done, with the order that ends."""
+        return f"{self.write.sentence}; {self.handed} is taken back"
+
+
+Step = (
+    NodeWrite | TaintGpu | LiftGpu | HandOver | TakeBack | EvictWave | AskCheckpoint | TakeSnapshots
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
