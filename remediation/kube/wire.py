@@ -219,6 +219,19 @@ class DeviceClaim(_Part, frozen=True, kw_only=True):
     resource_claim_name: str | None = None
 
 
+class SpreadRule(_Part, frozen=True, kw_only=True):
+    """How a pod's kind is to be spread over domains."""
+
+    max_skew: int = 1
+    topology_key: str = ""
+    when_unsatisfiable: str = ""
+    label_selector: LabelSelector | None = None
+    match_label_keys: list[str] | None = None
+    min_domains: int | None = None
+    node_affinity_policy: str | None = None
+    node_taints_policy: str | None = None
+
+
 class PodSpec(_Part, frozen=True, kw_only=True):
     """What is wished of a pod."""
 
@@ -226,6 +239,7 @@ class PodSpec(_Part, frozen=True, kw_only=True):
     node_selector: dict[str, str] | None = None
     host_network: bool = False
     overhead: dict[str, str | int | float] | None = None
+    topology_spread_constraints: list[SpreadRule] | None = None
     affinity: Affinity | None = None
     tolerations: list[Toleration] | None = None
     scheduling_group: SchedulingGroup | None = None

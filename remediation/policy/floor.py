@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from remediation.policy.demand import any_holds
+from remediation.policy.spread import NAME_FIELD, open_domains
 from remediation.policy.targets import is_target
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from remediation.policy.demand import Company, Demand
     from remediation.policy.snapshot import Node, Pod, Snapshot
 
-# How the name of a node is spelled in the fields that a pod may choose by.
-NAME_FIELD = "metadata.name"
 # Where more than this wait for a node already, nobody needs to be told that there is no room.
 _QUEUE = 100
 _PODS = "pods"
@@ -67,10 +66,13 @@ class Floor:
 
     def __init__(self, snapshot: Snapshot, home: Mapping[str, Node] | None = None) -> None:
         self._home = home or {}
+        self._nodes, self._pods = snapshot.nodes, snapshot.pods
         self._volumes = snapshot.volumes
         self._spots = tuple(_spots(snapshot))
         # The few who mind what company they get; everybody else is not asked.
         self._shy = [(s, pod) for s in self._spots for pod in s.pods if pod.demand.apart]
+        self._by_name = {spot.node.name: spot for spot in self._spots}
+        self._gone: frozenset[str] = frozenset()
         self._placed: list[_Spot] = []
         waiting = [pod for pod in snapshot.pending if not pod.gated and pod.ends_at is None]
         self.is_queued_for = len(waiting) > _QUEUE
@@ -81,6 +83,10 @@ class Floor:
     def placed(self) -> int:
         """How many pods were placed so far: a point to take back to."""
         return len(self._placed)
+
+    def without(self, uids: frozenset[str]) -> None:
+        """Count the pods `uids` as gone from where they are, until told otherwise."""
+        self._gone = uids
 
     def take_back(self, to: int) -> None:
         """Free what was placed after that point."""
@@ -95,7 +101,13 @@ class Floor:
         home = self._home.get(pod.uid)
         if home is not None and (domain is None or home.labels.get(domain[0]) == domain[1]):
             return True
-        fitting = [spot for spot in self._within(domain, avoid) if self._fits(pod, spot)]
+        allowed = open_domains(pod, self._nodes, self._on) if pod.demand.spread else ()
+        fitting = [
+            spot
+            for spot in self._within(domain, avoid)
+            if all(spot.node.labels.get(label) in places for label, places in allowed)
+            and self._fits(pod, spot)
+        ]
         if not fitting:
             return False
         best = min(fitting, key=lambda spot: (_left(pod, spot), spot.node.name))
@@ -104,6 +116,13 @@ class Floor:
         if pod.demand.apart:
             self._shy.append((best, pod))
         return True
+
+    def _on(self, name: str) -> Iterator[Pod]:
+        """Return what is on a node of the pool, with what is placed and without what goes."""
+        spot = self._by_name.get(name)
+        if spot is not None:
+            return iter(spot.pods)  # nothing leaves a healthy node, and what is placed is new
+        return (pod for pod in self._pods.get(name, ()) if pod.uid not in self._gone)
 
     def _within(self, domain: Domain, avoid: Container[str]) -> Iterator[_Spot]:
         for spot in self._spots:
