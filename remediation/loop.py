@@ -143,7 +143,7 @@ class Loop:
         tickets = self._waiting() if epoch else ()
         heard = _with_heard(stored.ledger, tickets, policy)
         evidence = self._read_evidence(nodes, heard)
-        pods = self._cluster.pods() if pods_wanted(nodes, heard, evidence) else Pods({})
+        pods = self._read_pods(nodes, heard, evidence)
         snapshot = Snapshot(
             now=self._clock.wall(),
             epoch=epoch,
@@ -193,12 +193,17 @@ class Loop:
         self._report.evidence_failed(reading.failures)
         return reading.evidence
 
+    def _read_pods(self, nodes: Mapping[str, Node], ledger: Ledger, evidence: Evidence) -> Pods:
+        if not pods_wanted(nodes, ledger, evidence):
+            return Pods({})
+        # An alert that no post brought is judged in the tick that finds it.
+        heard = frozenset(alert.node for alert in evidence.alerts or ())
+        return self._cluster.named(self._cluster.pods(), _concerned(nodes, ledger) | heard)
+
     def _read_volumes(
         self, pods: Pods, nodes: Mapping[str, Node], ledger: Ledger
     ) -> Mapping[tuple[str, str], tuple[Term, ...] | None]:
-        concerned = {suspect.node for suspect in ledger.suspects.values()}
-        concerned |= {name for name, node in nodes.items() if node.mark is not None}
-        claims = claims_of(pods.on, concerned)
+        claims = claims_of(pods.on, _concerned(nodes, ledger))
         return self._cluster.volumes(claims) if claims else {}
 
     def _read_devices(
@@ -339,6 +344,11 @@ class Loop:
         except CallFailed as failure:
             # The Event is for people; the mark on the node already says it.
             self._report.call_failed(failure)
+
+
+def _concerned(nodes: Mapping[str, Node], ledger: Ledger) -> frozenset[str]:
+    suspect = {one.node for one in ledger.suspects.values()}
+    return frozenset(suspect | {name for name, node in nodes.items() if node.mark is not None})
 
 
 def _with_heard(ledger: Ledger, tickets: tuple[Ticket, ...], policy: Policy) -> Ledger:

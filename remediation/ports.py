@@ -6,7 +6,7 @@ the loop sees nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -139,6 +139,9 @@ class Cluster(Protocol):
 
     def pods(self) -> Pods:
         """Return the pods of the pool that was last read; raises `CallFailed`."""
+
+    def named(self, pods: Pods, nodes: Iterable[str]) -> Pods:
+        """Return `pods` with what owns their Jobs, as `nodes` concern; raises `CallFailed`."""
 
     def volumes(
         self, claims: frozenset[tuple[str, str]]

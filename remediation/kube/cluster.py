@@ -11,6 +11,7 @@ from remediation.kube.devices import Gpus
 from remediation.kube.discovery import Discovery
 from remediation.kube.eviction import evict_wave
 from remediation.kube.mirror import Mirror
+from remediation.kube.owners import Owners
 from remediation.kube.repair import Repair
 from remediation.policy.preparing import DONE_ANNOTATION
 from remediation.ports import CallFailed, EvictionOutcome, Pods
@@ -81,6 +82,7 @@ class KubeCluster:
         discovery = Discovery(connection, clock)
         self._gpus = Gpus(connection, discovery, clock)
         self._repair = Repair(connection, discovery)
+        self._owners = Owners(connection)
         self._doubtful: set[str] = set()
 
     def close(self) -> None:
@@ -105,6 +107,10 @@ class KubeCluster:
             elif pod.gpus and not pod.node and not pod.finished:
                 pending.append(pod)
         return Pods({name: tuple(found) for name, found in on.items()}, tuple(pending))
+
+    def named(self, pods: Pods, nodes: Iterable[str]) -> Pods:
+        """Return `pods` with what owns their Jobs."""
+        return self._owners.named(pods, nodes)
 
     def write_node(self, write: NodeWrite) -> None:
         """Do one PATCH."""

@@ -213,6 +213,12 @@ class SchedulingGroup(_Part, frozen=True, kw_only=True):
     pod_group_name: str = ""
 
 
+class Owned(_Part, frozen=True, kw_only=True):
+    """Any object, as far as its owners go."""
+
+    metadata: Metadata
+
+
 class DeviceClaim(_Part, frozen=True, kw_only=True):
     """A claim of devices in a pod: named by its spec, or made for it and named by its status."""
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from remediation.policy.demand import Term
     from remediation.policy.evidence import Evidence
+    from remediation.policy.jobs import Owner
     from remediation.policy.ledger import Ledger
     from remediation.policy.limits import Policy
     from remediation.policy.preparing import Part
@@ -196,7 +197,7 @@ class Pod:
     """One pod, as far as moving it needs.  `ends_at` is set while it terminates.
 
     `node` is empty while it is bound to none; `gated` says that a queue holds it
-    back.  `owner` is the kind of its controller; `notes` are its annotations;
+    back.  `owner` is the kind of its controller, `top` what made that; `notes` are its annotations;
     `device_claims` names its claims of dynamic resource allocation;
     `claims` names the volume claims that it mounts, `demand` what else its node
     must have; `address` is where its containers answer, the machine's own with
@@ -215,6 +216,7 @@ class Pod:
     owner: str | None = None
     owner_name: str = ""
     owner_uid: str = ""
+    top: Owner | None = None
     pod_group: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)

@@ -107,6 +107,9 @@ class Scene:
         self.order.append(f"evict {len(wave.pods)}")
         return {pod.uid: EvictionAnswer(self.outcome, self.words) for pod in wave.pods}
 
+    def named(self, pods: Pods, nodes: Any) -> Pods:
+        return pods
+
     def devices(self, nodes: frozenset[str], pods: Any, *, in_use: bool) -> Devices:
         self.asked_devices.append((sorted(nodes), in_use))
         if self.devices_fail is not None:
