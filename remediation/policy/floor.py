@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from remediation.policy.demand import any_holds
+from remediation.policy.facility import concerned
 from remediation.policy.spread import NAME_FIELD, open_domains
 from remediation.policy.targets import is_target
 
@@ -193,6 +194,7 @@ def largest_first(pods: Iterable[Pod]) -> tuple[Pod, ...]:
 
 def _spots(snapshot: Snapshot) -> Iterator[_Spot]:
     suspects = {suspect.node for suspect in snapshot.ledger.suspects.values()}
+    suspects |= concerned(snapshot.nodes, snapshot.ledger, snapshot.policy.limits)
     conditions, measured = snapshot.policy.targets, snapshot.evidence.targets
     for name, node in snapshot.nodes.items():
         at_risk = node.mark is not None or node.mark_fault is not None or name in suspects

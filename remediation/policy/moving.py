@@ -123,6 +123,8 @@ def _immovable(
     grant = episode.grant
     if grant is None or grant.id != mark.grant or grant.rung is not Rung.MIGRATE:
         return Refusal(Reason.NOT_GRANTED, "no grant covers moving its work")
+    if episode.name in outlook.evacuated:
+        return outlook.trouble
     suspect, refusal = outlook.verdict(episode.name)
     if suspect is None:
         return refusal

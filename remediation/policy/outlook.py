@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from remediation.policy import devices, guards
 from remediation.policy.device import Device
 from remediation.policy.eligibility import may_act_on, movable, obstacle
+from remediation.policy.facility import facility_of
 from remediation.policy.floor import Floor
 from remediation.policy.jobs import Bond, job_of
 from remediation.policy.justify import justified, wanted
@@ -39,7 +40,8 @@ class Load:
 class Outlook:
     """`leaving` are the nodes whose work must leave, with evidence, and may be touched.
 
-    `emptying` are those of them that are excluded for it under a grant.  `targets`
+    `emptying` are those of them that are excluded for it under a grant, `evacuated`
+    those that leave because their domain is in trouble.  `targets`
     names the one GPU of a node that is to be tainted instead of it, or why it
     cannot be; nodes where nothing asks for that are left out.  `doubt`
     is why the model is doubted, `trouble` why no work may be disturbed now.
@@ -50,6 +52,7 @@ class Outlook:
     loads_on: Mapping[str, tuple[Load, ...]] = field(default_factory=dict)
     leaving: frozenset[str] = frozenset()
     emptying: frozenset[str] = frozenset()
+    evacuated: frozenset[str] = frozenset()
     targets: Mapping[str, Device | Refusal] = field(default_factory=dict)
     snapshot: Snapshot
     _floors: list[Floor] = field(default_factory=list, repr=False, compare=False)
@@ -116,7 +119,12 @@ def look(snapshot: Snapshot, episodes: Iterable[Episode]) -> Outlook:
     verdicts = {one.name: justified(one, snapshot) for one in episodes if one.suspects}
     found = {one.name: devices.target(one, snapshot) for one in episodes if one.suspects}
     targets = {name: target for name, target in found.items() if target is not None}
-    leaving = {
+    evacuated = {
+        one.name: one.node
+        for one in episodes
+        if one.node is not None and _is_evacuated(one, one.node, snapshot)
+    }
+    leaving = evacuated | {
         one.name: one.node
         for one in episodes
         if one.node is not None and _leaves(one, one.node, verdicts, targets, snapshot)
@@ -126,6 +134,7 @@ def look(snapshot: Snapshot, episodes: Iterable[Episode]) -> Outlook:
         verdicts=verdicts,
         loads_on=_loads_on(snapshot, [one.name for one in episodes], targets) if leaving else {},
         leaving=frozenset(leaving),
+        evacuated=frozenset(evacuated),
         targets=targets,
         emptying=frozenset(
             name for name, node in leaving.items() if _empties(name, node, snapshot)
@@ -173,6 +182,23 @@ def _leaves(
         return False  # in place of its GPU the node is excluded, and its work stays
     no = untouchable(node, snapshot.epoch) or held(node, episode)
     return no is None and may_act_on(node, snapshot) is None
+
+
+def _is_evacuated(episode: Episode, node: Node, snapshot: Snapshot) -> bool:
+    """Return whether work must leave `node` because its domain is in trouble now."""
+    policy, mark = snapshot.policy, node.mark
+    if not policy.facility.evacuate or policy.ceiling is not Rung.MIGRATE or mark is None:
+        return False
+    facility = facility_of(node, snapshot.ledger, policy.limits)
+    blind = snapshot.evidence.alerts is None or snapshot.evidence.predictions is None
+    # An event that only lasts because nothing calmed it yet takes nothing more away.
+    if facility is None or blind or facility.seen_at != snapshot.now:
+        return False
+    if mark.gpu is not None or mark.state not in {MarkState.ELEVATED, MarkState.EXCLUDED}:
+        return False
+    no = untouchable(node, snapshot.epoch) or held(node, episode) or may_act_on(node, snapshot)
+    busy = movable(snapshot.pods.get(node.name, ()), policy.migrate)
+    return no is None and (bool(busy) or mark.cordoned)
 
 
 def _empties(name: str, node: Node, snapshot: Snapshot) -> bool:

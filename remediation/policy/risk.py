@@ -100,7 +100,7 @@ def _climb(
     return copy(turn, finding=said)
 
 
-def _but(reached: _Reached, fallback: Refusal | None) -> str:
+def _but(reached: Reached, fallback: Refusal | None) -> str:
     instead = f"; not its GPU alone: {fallback.words}" if fallback is not None else ""
     return f"{reached.but}{instead}"
 
@@ -133,7 +133,7 @@ def _bearable(
 
 
 @dataclass(frozen=True, slots=True)
-class _Reached:
+class Reached:
     """A grant or why there is none, the ledger that says so, and what `but` held back."""
 
     grant: Grant | Refusal
@@ -141,23 +141,25 @@ class _Reached:
     but: str = ""
 
 
-def _reach(node: Node, rung: Rung, snapshot: Snapshot, outlook: Outlook) -> _Reached:
+def _reach(node: Node, rung: Rung, snapshot: Snapshot, outlook: Outlook) -> Reached:
     """Ask for `rung`; without room for the work, keep at least new work out."""
     no = guards.before_grant(node, rung, snapshot, outlook)
     if no is None and rung is Rung.MIGRATE and node.name not in snapshot.pods:
         no = Refusal(Reason.PODS_UNREADABLE, "the node's pods could not be read")
     if no is not None:
-        return _Reached(no, snapshot.ledger)
-    reached = _grant(node, rung, snapshot, outlook)
+        return Reached(no, snapshot.ledger)
+    reached = grant_for(node, rung, snapshot, outlook)
     no = reached.grant if isinstance(reached.grant, Refusal) else None
     if no is None or no.reason not in _NO_ROOM or node.mark is not None:
         return reached
     if hosts_tied_work(node, snapshot):
         return reached
-    return copy(_grant(node, Rung.EXCLUDE, snapshot, outlook), but=f"; its work stays: {no.words}")
+    return copy(
+        grant_for(node, Rung.EXCLUDE, snapshot, outlook), but=f"; its work stays: {no.words}"
+    )
 
 
-def _grant(node: Node, rung: Rung, snapshot: Snapshot, outlook: Outlook) -> _Reached:
+def grant_for(node: Node, rung: Rung, snapshot: Snapshot, outlook: Outlook) -> Reached:
     """Return the grant of `node`, and the ledger that holds it and those that belong to it."""
     ledger, limits, now = snapshot.ledger, snapshot.policy.limits, snapshot.now
     # Looked up anew: another episode of this tick may have taken it along with its own.
@@ -165,7 +167,7 @@ def _grant(node: Node, rung: Rung, snapshot: Snapshot, outlook: Outlook) -> _Rea
     if held is not None and not held.applied and held.rung >= rung and held.gpu == gpu:
         # Granted before a crash or a lost answer: carry it out, spend nothing again.
         no = budget.carry_out(ledger, snapshot.nodes, limits, node=node.name, grant=held, now=now)
-        return _Reached(no or held, ledger)
+        return Reached(no or held, ledger)
     names = outlook.mates(node.name) if rung is Rung.MIGRATE else frozenset({node.name})
     grants = {
         name: _new_grant(
@@ -177,13 +179,13 @@ def _grant(node: Node, rung: Rung, snapshot: Snapshot, outlook: Outlook) -> _Rea
         no = guards.before_grant(snapshot.nodes[name], rung, snapshot, outlook)
         if no is not None:
             words = f"{name}, which its work ties to it: {no.words}"
-            return _Reached(Refusal(no.reason, words), ledger)
+            return Reached(Refusal(no.reason, words), ledger)
     taken, no = budget.take(ledger, snapshot.nodes, limits, grants=grants, now=now)
     if no is not None:
-        return _Reached(no, taken)
+        return Reached(no, taken)
     if rung is Rung.MIGRATE:
         no = capacity.room(outlook.moves_from(frozenset(grants), snapshot), snapshot, outlook.floor)
-    return _Reached(no or grants[node.name], ledger if no is not None else taken)
+    return Reached(no or grants[node.name], ledger if no is not None else taken)
 
 
 def _gpu(name: str, rung: Rung, outlook: Outlook) -> Device | None:
