@@ -102,7 +102,7 @@ def upkeep(ledger: Ledger, snapshot: Snapshot) -> Ledger:
 
 
 def _followed(wave: Wave, snapshot: Snapshot, alive: Mapping[str, Pod]) -> Wave | None:
-    """Return the wave as it stands; None when it was given up before anything was disturbed."""
+    """Return the wave as it stands; None when it was given up before it disturbed anything."""
     now = snapshot.now
     if wave.ended_at is not None:
         return replace(wave, ended_at=min(wave.ended_at, now))
@@ -111,9 +111,8 @@ def _followed(wave: Wave, snapshot: Snapshot, alive: Mapping[str, Pod]) -> Wave 
         return wave
     left = tuple(uid for uid in wave.pods if uid in alive)
     given_up = not any(_emptied(snapshot.nodes[name]) for name in known)
-    # A pod that is ending was evicted already: its job is disturbed, whatever becomes of the rest.
-    unmoved = left == wave.pods and all(alive[uid].ends_at is None for uid in left)
-    if given_up and unmoved and wave.moved_at == wave.began_at:
+    stayed = left == wave.pods and all(alive[uid].ends_at is None for uid in left)
+    if given_up and stayed and wave.moved_at == wave.began_at:
         return None
     if given_up or not left:
         return replace(wave, pods=(), moved_at=now, ended_at=now)
