@@ -11,6 +11,7 @@ from daemon.secrets import SecretFile
 from daemon.settings import Section
 from daemon.tls import TlsSection
 from exporter.backfill.settings import BackfillSettings
+from exporter.drift import Trust
 from exporter.redfish.settings import BmcSettings
 from exporter.roster import Declared
 
@@ -127,10 +128,18 @@ class ModelSettings(Section, frozen=True):
     directory: str = ""
     node_expected: bool = False
     check_interval_seconds: float = 10.0
+    drift_limit_ratio: float = 0.15
+    stale_after_seconds: float | None = 31_536_000.0
 
     def __post_init__(self) -> None:
         """Check what the types cannot say."""
-        _positive(self, "check_interval_seconds")
+        _positive(self, "check_interval_seconds", "stale_after_seconds")
+        if not 0 < self.drift_limit_ratio <= 1:
+            raise ValueError("expected drift_limit_ratio above 0 and at most 1")
+
+    def trust(self) -> Trust:
+        """Return where doubt in a model begins."""
+        return Trust(self.drift_limit_ratio, self.stale_after_seconds)
 
 
 class GpuSettings(Section, frozen=True):

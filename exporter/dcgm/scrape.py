@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import requests
 import urllib3
 
+from exporter import reach
 from exporter.dcgm import identity, text
 from exporter.dcgm.watch import PageWatch
 from exporter.readings import Reason, SourceFailed, SourceName, SourceReadings
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 BODY_LIMIT_BYTES = 16 << 20
 CHUNK_BYTES = 64 << 10
 ERROR_BYTES, ERROR_CHARACTERS = 4_096, 160
+EXPECTED = "expected the page of dcgm-exporter there"
 FRESH_CYCLES = 3
 """Readings that do not change for longer than this many intervals are no readings of now."""
 STATUS_REASONS = {
@@ -108,10 +110,11 @@ class DcgmSource:
                 return body, whole, kind.startswith("application/openmetrics-text")
         except requests.Timeout as error:
             raise SourceFailed(Reason.TIMEOUT, f"{self._url}: no answer in time") from error
-        except requests.exceptions.SSLError as error:
-            raise SourceFailed(Reason.TLS, f"{self._url}: {_short(error)}") from error
-        except requests.RequestException as error:
-            raise SourceFailed(Reason.UNREACHABLE, f"{self._url}: {_short(error)}") from error
+        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+            reason = Reason.TLS if reach.is_tls(error) else Reason.UNREACHABLE
+            raise SourceFailed(
+                reason, f"{self._url}: {reach.plainly(error)}, {EXPECTED}"
+            ) from error
 
     def _body(self, response: requests.Response, deadline: float) -> tuple[bytes, bool]:
         """Return what arrived, and whether it is all; short reads, so that the deadline holds."""
@@ -168,7 +171,3 @@ def _without_gpus(url: str, page: text.Page) -> SourceFailed:
     if any(dcgm.is_legacy(sample.name) for sample in page.samples):
         return SourceFailed(Reason.LEGACY_NAMES, f"{url}: {dcgm.LEGACY_HINT}")
     return SourceFailed(Reason.NO_SAMPLES, f"{url}: a page without one sample of a GPU")
-
-
-def _short(error: Exception) -> str:
-    return str(error)[:200]

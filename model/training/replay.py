@@ -45,6 +45,7 @@ class Replay:
 
 def replay(predictor: Predictor, episode: Episode) -> Replay:
     """Feed every grid step of an episode to the artefact, from a cold start."""
+    episode = episode.of(predictor.info.names)
     length = predictor.info.window_steps
     state = predictor.initial_state(episode.readings.shape[0])
     node, cause = [], []

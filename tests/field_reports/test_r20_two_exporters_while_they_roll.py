@@ -19,6 +19,7 @@ SERIES = (
     ({"__name__": "forewarn_prediction_state", "state": "ok"}, 1.0),
     ({"__name__": "forewarn_prediction_timestamp_seconds"}, NOW - 10),
     ({"__name__": "forewarn_model_info", "provenance": "fleet", "version": "1"}, 1.0),
+    ({"__name__": "forewarn_model_doubted", "reason": "drifted"}, 0.0),
 )
 
 

@@ -71,6 +71,22 @@ def test_good_settings_are_said_to_be_good(
     assert capsys.readouterr().out == f"{path}: ok\n"
 
 
+@pytest.mark.parametrize("mode", [[], ["--facility"]])
+def test_files_that_are_named_and_not_there_are_told(
+    mode: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "exporter.yml"
+    node = "" if mode else "node: n1\n"
+    path.write_text(node + "listen: {token_file: /nowhere/token}", encoding="utf-8")
+    assert main([*mode, "--config", str(path), "--check-config"]) == 2
+    said = capsys.readouterr().err
+    assert said == (
+        f"forewarn-exporter: {path}: listen.token_file: /nowhere/token: "
+        "no such file or directory, expected a readable file\n"
+    )
+    assert main([*mode, "--config", str(path), "--check-config", "--no-files"]) == 0
+
+
 def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
