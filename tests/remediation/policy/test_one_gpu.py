@@ -278,3 +278,12 @@ def test_a_gpu_comes_back_on_probation_and_is_proven_by_work_on_it_alone() -> No
         scene = a_scene(node=node, pods=here, **fields)
         scene = copy(scene, devices=copy(scene.devices, held=three | four))
         assert [s.decision for s in plan(scene).steps] == [Decision.RELEASE] * proven
+
+
+def test_in_observe_mode_it_says_what_would_be_done_and_to_which_gpu() -> None:
+    decided = plan(a_scene(mode=Mode.OBSERVE))
+    assert decided.steps == ()
+    assert decided.ledger.grants == {}
+    finding = finding_of(decided)
+    assert finding.only_observed
+    assert "would act: GPU GPU-3 (gpu-3) of n1 is tainted" in finding.sentence
