@@ -111,10 +111,13 @@ def _lacks() -> Panels:
 
 
 def _predicting() -> Panels:
+    backfill = "forewarn_backfill_state"
     return [
         ranking(
             "Cold windows and their past",
-            'count by (state) (forewarn_backfill_state{node=~"$node"} == 1)',
+            f'count by (state) ({backfill}{{node=~"$node"}} == 1)'
+            f' or label_replace(count(forewarn_window_fill_ratio{{node=~"$node"}}'
+            f' unless on (node) {backfill}), "state", "not configured", "", "")',
             "Nodes by how far a cold window was filled from Prometheus.",
             THIRD,
         ),

@@ -123,7 +123,10 @@ def _run(
     try:
         exporter.start()
     except OSError as error:
-        print(f"forewarn-exporter: port {settings.listen.port}: {error}", file=sys.stderr)
+        place = f"{settings.listen.host}:{settings.listen.port}"
+        # The library gives its own sentence, with the system's at the end of it.
+        why = str(error).rpartition("] ")[2].rstrip("()")
+        print(f"forewarn-exporter: listen: {place} cannot be had: {why}", file=sys.stderr)
         return 1
     lifecycle.stop.wait()
     exporter.stop()
