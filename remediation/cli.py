@@ -214,6 +214,12 @@ def _story(found: dict[str, Any]) -> list[str]:
         lines.append(f"  alert: {suspect['alert']} {suspect['severity']}, {what}")
     if found["mark"]:
         lines.append(f"  mark: {found['mark']['state']}, {found['mark']['reason']}")
+        if found["mark"].get("gpu"):
+            lines.append(f"  only its GPU {found['mark']['gpu']['uuid']}, the rest is in service")
+        if found["mark"].get("handed"):
+            handed = found["mark"]["handed"]
+            where = "/".join(part for part in (handed["namespace"], handed["name"]) if part)
+            lines.append(f"  handed over: {handed['kind']} {where}")
     if found["hold"]:
         lines.append(f"  hold: {found['hold']['reason']}")
     if found["unschedulable"]:
