@@ -86,6 +86,11 @@ class Server:
         """False while a changed certificate is refused, None without TLS."""
         return None if self._adapter is None else self._adapter.renewed
 
+    @property
+    def certificate_expires_at(self) -> float | None:
+        """When the certificate in use ends, in Unix seconds; None without TLS."""
+        return None if self._adapter is None else self._adapter.expires_at
+
     def start(self) -> None:
         """Bind and serve in the background; raises `OSError` when the address is taken."""
         self._server.prepare()

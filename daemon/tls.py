@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cheroot.makefile import MakeFile
 from cheroot.ssl import Adapter
 
+from daemon.expiry import expiry
 from daemon.settings import Section
 
 if TYPE_CHECKING:
@@ -71,6 +72,9 @@ class RenewingAdapter(Adapter):
         self._used, self._context = self._build()
         self.renewed = True
         """False while a changed pair is refused."""
+        self.expires_at: float | None = None
+        """When the certificate in use ends, in Unix seconds; None where it does not tell."""
+        self._tell_expiry()
 
     def bind(self, sock: socket.socket) -> socket.socket:
         """Return the listening socket as it is: TLS begins with each connection."""
@@ -101,8 +105,15 @@ class RenewingAdapter(Adapter):
             self._keep(error)
         else:
             self.renewed, self._refused = True, b""
+            self._tell_expiry()
             if self._log is not None:
                 self._log.info("certificate renewed", path=str(self._tls.certificate))
+
+    def _tell_expiry(self) -> None:
+        try:
+            self.expires_at = expiry(self._tls.certificate.read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            self.expires_at = None
 
     def _keep(self, error: Exception) -> None:
         self.renewed = False

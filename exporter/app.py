@@ -12,11 +12,11 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 from daemon import settings as files
 from daemon.clocks import system_clock
 from daemon.lifecycle import FileWatch
+from daemon.prometheus import Prometheus
 from daemon.serving import Server
 from daemon.version import version
 from exporter import sources
 from exporter.backfill.filler import Backfill, Filler
-from exporter.backfill.prometheus import Prometheus
 from exporter.collectors import Collector, Pace
 from exporter.forecast import Forecaster
 from exporter.gate import Gate
@@ -158,7 +158,7 @@ class Exporter:
 
     def _backfill(self, node: str) -> Filler:
         prometheus = Prometheus(
-            self.settings.backfill,
+            self.settings.backfill.access,
             requests.Session(),
             monotonic=self._clock.monotonic,
             stop=self._stop,
@@ -204,6 +204,9 @@ class Exporter:
         renewed = self._server.certificate_renewed
         if renewed is not None:
             yield "forewarn_certificate_reload_success", [((self.grid.node,), float(renewed))]
+        expires = self._server.certificate_expires_at
+        if expires is not None:
+            yield "forewarn_certificate_expiry_timestamp_seconds", [((self.grid.node,), expires)]
         filler, node = self._filler, self.grid.node
         if filler is not None:
             yield (

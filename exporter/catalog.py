@@ -72,6 +72,7 @@ HEALTH: tuple[Metric, ...] = (
     Metric("forewarn_settings_reload_success", G, NODE, "0 while a changed settings file is refused."),
     Metric("forewarn_backfill_state", G, (*NODE, "state"), "1 for how far a cold window was filled from Prometheus; absent where that is not configured."),
     Metric("forewarn_backfill_steps", G, NODE, "Grid steps that were read back."),
+    Metric("forewarn_certificate_expiry_timestamp_seconds", G, NODE, "When the server certificate in use ends; absent without TLS."),
     Metric("forewarn_certificate_reload_success", G, NODE, "0 while a changed server certificate is refused; absent without TLS."),
     Metric("forewarn_build_info", G, ("version",), "The running version."),
 )

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from daemon.version import add_version
 from model import inspection, runtime
+from model.history import cli as site
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BUNDLED = Path(__file__).parent / "bundled" / "fleet.onnx"
+DEFAULT_SEED = site.DEFAULT_SEED
 EXTRA_MODULES = frozenset({"torch", "onnx", "rich"})
 
 DESCRIPTION = """\
@@ -27,6 +29,16 @@ examples:
 
   forewarn-model train --simulate bundled --seed 7 --out fleet.onnx
       make the bundled artefact anew; needs the extra: pip install 'forewarn[train]'
+
+  forewarn-model train --prometheus http://prometheus:9090 --work /var/tmp/site --out models
+      from a site's own history: models/fleet.onnx, and one per node; started again, it goes on
+
+  forewarn-model plan --prometheus http://prometheus:9090 --shards 20 --work /models/work
+  forewarn-model train --work /models/work --out /models --only nodes --shard 3
+      the same for thousands of nodes, in shards (deploy/training)
+
+  forewarn-model backtest fleet.onnx --prometheus http://prometheus:9090 --incidents list.csv
+      what an artefact would have said of the last month
 
   forewarn-model evaluate fleet.onnx --seed 7
       replay an artefact over simulated nodes that its training never saw
@@ -46,6 +58,8 @@ def parser() -> argparse.ArgumentParser:
     add_version(top)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_train(commands)
+    site.add_plan(commands)
+    site.add_backtest(commands)
     _add_evaluate(commands)
     inspect = commands.add_parser("inspect", help="say what an artefact is and what it was worth")
     inspect.add_argument("file", type=Path, nargs="?", default=BUNDLED, help="default: the bundled")
@@ -60,16 +74,35 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    train = commands.add_parser("train", help="train on simulated nodes and write an artefact")
+    train = commands.add_parser(
+        "train",
+        help="train on simulated nodes or on a site's own history, and write artefacts",
+        description=site.TRAIN,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     train.add_argument(
         "--simulate",
-        choices=("bundled", "tiny"),
-        required=True,
+        choices=("bundled", "tiny", "none"),
         help="how much to simulate: 'bundled' makes the shipped artefact in about ten minutes on "
-        "two cores, 'tiny' shows in seconds that everything works and is worth nothing",
+        "two cores, 'tiny' shows in seconds that everything works and is worth nothing; with a "
+        "site's history, simulated failures are learned beside it (default there: bundled), or "
+        "'none'",
     )
-    train.add_argument("--out", type=Path, required=True, help="the .onnx file to write")
-    train.add_argument("--seed", type=int, default=7, help="decides every weight (default: 7)")
+    train.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        help="the .onnx file to write; with a site's history, the folder of models that exporters "
+        "read (setting model.directory)",
+    )
+    train.add_argument("--seed", type=int, help="decides every weight (default: 7)")
+    train.add_argument(
+        "--weights",
+        action="store_true",
+        help="also write the weights beside the artefact, from which nodes' own models are tuned "
+        "(with a site's history they always are)",
+    )
+    site.add_train(train)
     train.set_defaults(run=_train)
 
 
@@ -106,10 +139,16 @@ def _complete(arguments: argparse.Namespace) -> None:
     print(f"{arguments.file}: {'training ranges added' if done else 'has them already'}")
 
 
-def _train(arguments: argparse.Namespace) -> None:
+def _train(arguments: argparse.Namespace) -> int:
+    if arguments.prometheus or arguments.work:
+        return site.train(arguments)
+    if arguments.simulate in (None, "none"):
+        raise SystemExit("forewarn-model: train: expected --prometheus, --work or --simulate SIZE")
     from model.training import command
 
-    command.train(arguments.simulate, arguments.out, arguments.seed)
+    seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
+    command.train(arguments.simulate, arguments.out, seed, with_weights=arguments.weights)
+    return 0
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:
@@ -128,7 +167,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one subcommand; 0 on success, 1 with one clear line, 2 for a wrong command line."""
     arguments = parser().parse_args(argv)
     try:
-        arguments.run(arguments)
+        return int(arguments.run(arguments) or 0)
     except runtime.ModelRefused as error:
         return _refuse(str(error))
     except ModuleNotFoundError as error:
@@ -141,7 +180,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
     except OSError as error:
         return _refuse(f"{error.filename or arguments.command}: {error.strerror}")
-    return 0
 
 
 def _refuse(line: str) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import requests
 import urllib3
 
-from exporter import reach
+from daemon import reach
 from exporter.dcgm import identity, text
 from exporter.dcgm.watch import PageWatch
 from exporter.readings import Reason, SourceFailed, SourceName, SourceReadings

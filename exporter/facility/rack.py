@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import requests
 import urllib3
 
+from daemon import reach
 from daemon.secrets import SecretUnreadable
-from exporter import reach
 from exporter.dcgm import text
 from exporter.readings import Missing, Place, Reason, SourceFailed, SourceName, SourceReadings
 from exporter.redfish.interpret import combine

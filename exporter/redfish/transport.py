@@ -13,7 +13,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError, InsecureRequestWarning, TimeoutStateError
 from urllib3.exceptions import ReadTimeoutError as StreamTimeout
 
-from exporter import reach
+from daemon import reach
 from exporter.readings import Reason, SourceFailed
 
 if TYPE_CHECKING:

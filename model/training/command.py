@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import numpy as np
@@ -16,11 +16,11 @@ from daemon.clocks import system_clock
 from model import runtime, schema
 from model.artefact import Evaluation
 from model.training import evaluate as evaluation
-from model.training import export, table
+from model.training import export, table, weights
 from model.training.dataset import episodes, masked
 from model.training.fit import Diverged, Schedule
 from model.training.likelihood import Search
-from model.training.pipeline import Recipe, Run, describe
+from model.training.pipeline import SHIPPED, Recipe, Run, describe
 from model.training.plan import BUNDLED, TINY, Split, plan
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from model.runtime import Predictor
     from model.training.dataset import Episode
     from model.training.evaluate import Report
-    from model.training.pipeline import Trained
+    from model.training.pipeline import Origin, Trained
+
+    Windows = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
     from model.training.plan import Planned
 
 SIZES = {
@@ -60,10 +62,10 @@ def recipe(size: str, seed: int) -> Recipe:
     return Recipe(seed, amounts, schedule, search, windows)
 
 
-def train(size: str, out: Path, seed: int) -> None:
+def train(size: str, out: Path, seed: int, *, with_weights: bool = False) -> None:
     """Train, check, judge and write; a diverged run writes nothing and exits."""
     console = Console()
-    with _progress(console) as progress:
+    with progress_bars(console) as progress:
         report = Bars(progress)
         try:
             trained = Run(recipe(size, seed), report).train()
@@ -71,43 +73,61 @@ def train(size: str, out: Path, seed: int) -> None:
             raise SystemExit(
                 f"forewarn-model: training diverged, nothing written: {error}"
             ) from None
-        blob, judged = finish(trained, size, seed, report)
-    export.write(out, blob)
-    console.print(table.render(judged), highlight=False, soft_wrap=True)
-    console.print(f"\nwrote {out}, {len(blob) / 1024:.0f} KiB", highlight=False)
+        planned = _test_split(size, seed)
+        made = finish(
+            trained,
+            lambda predictor: judge(predictor, planned, seed, "full", report),
+            _some_windows(planned),
+        )
+    if with_weights:
+        weights.save(weights.beside(out), trained.graph, made.version)
+    export.write(out, made.blob)
+    console.print(table.render(made.judged), highlight=False, soft_wrap=True)
+    console.print(f"\nwrote {out}, {len(made.blob) / 1024:.0f} KiB", highlight=False)
+
+
+class Made(NamedTuple):
+    """An artefact's bytes, its version, and the whole of what it was worth."""
+
+    blob: bytes
+    version: str
+    judged: Report
 
 
 def finish(
-    trained: Trained, size: str, seed: int, report: Callable[[str, int, int, str], None]
-) -> tuple[bytes, Report]:
-    """Export, hold the artefact against the framework, replay it, and add what it was worth."""
+    trained: Trained,
+    judged_by: Callable[[Predictor], Report],
+    windows: Windows,
+    origin: Origin = SHIPPED,
+) -> Made:
+    """Export, hold the artefact against the framework on `windows`, add what it was worth."""
     model = export.export(trained.graph)
     version = hashlib.sha256(model.SerializeToString(deterministic=True)).hexdigest()[:12]
     timestamp = system_clock().wall()
 
     def artefact(worth: Evaluation) -> bytes:
-        return export.serialise(
-            model,
-            describe(trained.graph, trained.training, worth, version=version, timestamp=timestamp),
+        about = describe(
+            trained.graph,
+            trained.training,
+            worth,
+            version=version,
+            timestamp=timestamp,
+            origin=origin,
         )
+        return export.serialise(model, about)
 
     predictor = _loaded(artefact(NOT_JUDGED))
-    planned = plan(
-        Split.TEST, SIZES[size][0][Split.TEST], seed=seed, step_seconds=schema.STEP_SECONDS
-    )
-    export.check_parity(trained.graph, predictor, _some_windows(planned))
-    judged = judge(predictor, planned, seed, "full", report)
-    return artefact(evaluation.summarise(judged)), judged
+    export.check_parity(trained.graph, predictor, windows)
+    judged = judged_by(predictor)
+    return Made(artefact(evaluation.summarise(judged)), version, judged)
 
 
 def evaluate(path: Path, size: str, seed: int, *, profile: str, json_path: Path | None) -> None:
     """Replay the artefact at `path` over the test split, print the table, write it where asked."""
     console = Console()
     predictor = runtime.load(path)
-    planned = plan(
-        Split.TEST, SIZES[size][0][Split.TEST], seed=seed, step_seconds=schema.STEP_SECONDS
-    )
-    with _progress(console) as progress:
+    planned = _test_split(size, seed)
+    with progress_bars(console) as progress:
         judged = judge(predictor, planned, seed, profile, Bars(progress))
     console.print(table.render(judged), highlight=False, soft_wrap=True)
     if json_path is not None:
@@ -134,10 +154,18 @@ def judge(
     return evaluation.evaluate(predictor, watched(), data)
 
 
-def _some_windows(planned: list[Planned]) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+def _test_split(size: str, seed: int) -> list[Planned]:
+    return plan(Split.TEST, SIZES[size][0][Split.TEST], seed=seed, step_seconds=schema.STEP_SECONDS)
+
+
+def _some_windows(planned: list[Planned]) -> Windows:
     """Windows of a node on its way to failure, for the parity check."""
     failing = next(one for one in planned if "memory" in one.recording.node)
-    episode = next(episodes([failing], step_seconds=schema.STEP_SECONDS))
+    return windows_of(next(episodes([failing], step_seconds=schema.STEP_SECONDS)))
+
+
+def windows_of(episode: Episode) -> Windows:
+    """Return some windows of an episode, evenly over it."""
     moments = np.linspace(8, len(episode.hours) - 1, PARITY_MOMENTS).astype(np.int64)
     return episode.windows(moments, schema.WINDOW_STEPS)
 
@@ -149,7 +177,8 @@ def _loaded(blob: bytes) -> Predictor:
         return runtime.load(path)
 
 
-def _progress(console: Console) -> Progress:
+def progress_bars(console: Console) -> Progress:
+    """Return bars for the stages of a run."""
     return Progress(
         TextColumn("{task.description:>18}"),
         BarColumn(),

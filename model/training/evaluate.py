@@ -25,6 +25,7 @@ HEADLINE = ("24h", 0.5)
 """Horizon and threshold of the summary that the artefact carries; fixed, not chosen by result."""
 
 BRIER_EVERY_STEPS = 60
+FIELD_RATE = BASE_FAILURES_PER_NODE_WEEK
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -89,20 +90,28 @@ class Report(msgspec.Struct, frozen=True):
     brier: tuple[BrierLine, ...]
 
 
-def evaluate(predictor: Predictor, episodes: Iterable[Episode], data: str) -> Report:
-    """Replay and judge; `data` says in words what the episodes are."""
+def evaluate(
+    predictor: Predictor, episodes: Iterable[Episode], data: str, *, as_they_are: bool = False
+) -> Report:
+    """Replay and judge; `data` says in words what the episodes are.
+
+    They are weighed to the field's rate of failures, or counted `as_they_are`
+    where they are a site's own time.
+    """
     replays = [replay(predictor, episode) for episode in episodes]
     horizons, causes = predictor.info.horizons, predictor.info.causes
     quiet = sum(weeks(one) for one in replays if one.outcome is None)
     events = sum(one.outcome is not None for one in replays)
+    rate = events / max(sum(map(weeks, replays)), 1e-9) if as_they_are else FIELD_RATE
+    quiet_weight = 1.0 if as_they_are else _quiet_weight(events, quiet)
     return Report(
         data=data,
         node_weeks=sum(map(weeks, replays)),
         quiet_node_weeks=quiet,
         events=events,
-        field_failures_per_node_week=BASE_FAILURES_PER_NODE_WEEK,
+        field_failures_per_node_week=rate,
         lines=tuple(
-            _line(replays, causes, horizons, horizon, threshold, quiet)
+            _line(replays, causes, horizons, horizon, threshold, quiet, rate)
             for horizon in range(len(horizons))
             for threshold in THRESHOLDS
         ),
@@ -111,8 +120,7 @@ def evaluate(predictor: Predictor, episodes: Iterable[Episode], data: str) -> Re
             for kind in dict.fromkeys(one.kind for one in replays)
         ),
         brier=tuple(
-            _brier(replays, horizons, horizon, _quiet_weight(events, quiet))
-            for horizon in range(len(horizons))
+            _brier(replays, horizons, horizon, quiet_weight) for horizon in range(len(horizons))
         ),
     )
 
@@ -151,6 +159,7 @@ def _line(
     horizon: int,
     threshold: float,
     quiet_weeks: float,
+    field_rate: float,
 ) -> Line:
     verdicts = [judge(one, causes, horizon, threshold) for one in replays]
     leads = [verdict.lead_hours for verdict in verdicts if verdict.lead_hours is not None]
@@ -169,8 +178,8 @@ def _line(
         false_alerts_per_node_week=rate,
         false_alerts_per_node_week_upper=upper,
         precision=_share(len(leads), false),
-        precision_at_field_rate=_share(recall * BASE_FAILURES_PER_NODE_WEEK, rate),
-        precision_at_field_rate_lower=_share(recall * BASE_FAILURES_PER_NODE_WEEK, upper),
+        precision_at_field_rate=_share(recall * field_rate, rate),
+        precision_at_field_rate_lower=_share(recall * field_rate, upper),
         lead_hours_quartiles=_quartiles(leads),
     )
 

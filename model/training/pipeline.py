@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,13 +12,14 @@ import torch
 from torch import Tensor
 
 from model import schema
-from model.artefact import ArtefactInfo, ChannelUse, Evaluation, Training
+from model.artefact import ArtefactInfo, ChannelUse, Evaluation, Provenance, Training
 from model.training import fit, likelihood
-from model.training.dataset import REQUIRED, draw_profile, episodes, masked
+from model.training.dataset import REQUIRED, draw_profile, masked
 from model.training.graph import Graph
 from model.training.hazard import GPU_CAUSES, NODE_CAUSES
 from model.training.plan import Amounts, Split, plan
 from model.training.rows import Collector, field_weights, score
+from model.training.stock import Simulated
 from simulator.shown import SHOWN
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from model.schema import Cause
     from model.training.dataset import Episode
     from model.training.likelihood import Rows
-    from model.training.plan import Planned
+    from model.training.stock import Stock
 
     Report = Callable[[str, int, int, str], None]
     """Called with (stage, done, total, note)."""
@@ -61,13 +61,13 @@ class Trained:
 class Run:
     """One training run; `report` hears of its progress."""
 
-    def __init__(self, recipe: Recipe, report: Report) -> None:
+    def __init__(
+        self, recipe: Recipe, report: Report, stocks: Mapping[Split, Stock] | None = None
+    ) -> None:
+        """`stocks` is what is learned from; nothing given: what the recipe simulates."""
         self.recipe = recipe
         self.report = report
-        self.plans = {
-            split: plan(split, amounts, seed=recipe.seed, step_seconds=schema.STEP_SECONDS)
-            for split, amounts in recipe.amounts.items()
-        }
+        self.stocks = simulated(recipe) if stocks is None else stocks
 
     def train(self) -> Trained:
         """Run all steps; raises `fit.Diverged`."""
@@ -82,17 +82,16 @@ class Run:
 
     def _healthy(self, split: Split, rows: int, stage: str) -> Tensor:
         """Sample windows [moment, gpu, step, channel] of nodes on which nothing fails."""
-        planned = [one for one in self.plans[split] if not _fails(one)]
-        hours = sum(one.steps for one in planned)
-        rng = np.random.default_rng([self.recipe.seed, 11, len(planned)])
+        stock = self.stocks[split]
+        rng = np.random.default_rng([self.recipe.seed, 11, stock.quiet_records])
         parts = []
-        for whole in self._stream(planned, stage):
+        for whole in self._stream(stock, stage, quiet=True):
             steps = len(whole.hours)
-            count = max(1, round(rows / 8 * steps / hours))
+            count = max(1, round(rows / 8 * steps / stock.quiet_steps))
             moments = np.sort(rng.integers(schema.WINDOW_STEPS, steps, count))
             seen = masked(whole, draw_profile(rng), rng)
             parts.append(torch.from_numpy(seen.windows(moments, schema.WINDOW_STEPS)))
-        return torch.cat(parts)
+        return torch.cat(same_width(parts))
 
     def _fit_tadgan(self, graph: Graph, windows: Tensor) -> None:
         graph.scaling.freeze(windows.flatten(0, 1))
@@ -132,34 +131,66 @@ class Run:
         )
 
     def _rows(self, graph: Graph, split: Split) -> tuple[Rows, Rows]:
-        planned = self.plans[split]
-        quiet = sum(one.steps for one in planned if not _fails(one)) * schema.STEP_SECONDS / 3600
-        rng = np.random.default_rng([self.recipe.seed, 12, len(planned)])
-        collector = Collector(field_weights(_failures(planned), quiet), rng)
-        for whole in self._stream(planned, f"scoring {split}"):
+        stock = self.stocks[split]
+        quiet = stock.quiet_steps * schema.STEP_SECONDS / 3600
+        rng = np.random.default_rng([self.recipe.seed, 12, stock.records])
+        collector = Collector(field_weights(stock.failures, quiet), rng)
+        for whole in self._stream(stock, f"scoring {split}", quiet=False):
             seen = masked(whole, draw_profile(rng), rng)
             collector.add(seen, score(graph, seen))
         return collector.rows()
 
-    def _stream(self, planned: list[Planned], stage: str) -> Iterator[Episode]:
-        for done, whole in enumerate(episodes(planned, step_seconds=schema.STEP_SECONDS), 1):
+    def _stream(self, stock: Stock, stage: str, *, quiet: bool) -> Iterator[Episode]:
+        total = stock.quiet_records if quiet else stock.records
+        for done, whole in enumerate(stock.episodes(quiet=quiet), 1):
             yield whole
-            self.report(stage, done, len(planned), whole.kind)
+            self.report(stage, done, total, whole.kind)
 
     def _told(self) -> Training:
-        planned = self.plans[Split.FIT]
-        # Simulated time starts at 0; rows are grid steps of one GPU.
-        return Training(
-            first_timestamp=0.0,
-            last_timestamp=float(max(one.steps for one in planned) * schema.STEP_SECONDS),
-            rows=sum(one.steps for one in planned) * 8,
-            episodes=len(planned),
-            seed=self.recipe.seed,
-        )
+        stock = self.stocks[Split.FIT]
+        # Rows are grid steps of one GPU.
+        return Training(*stock.span, stock.steps * 8, stock.records, self.recipe.seed)
+
+
+def same_width(parts: list[Tensor]) -> list[Tensor]:
+    """Give windows [moment, gpu, step, channel] of all nodes as many rows as the widest has.
+
+    Its GPUs are repeated, in turn: nothing that compares them with each other
+    changes by that, and a row of NaN would be a lost GPU.
+    """
+    rows = max(part.shape[1] for part in parts)
+    return [part[:, torch.arange(rows) % part.shape[1]] for part in parts]
+
+
+def simulated(recipe: Recipe) -> dict[Split, Stock]:
+    """Return what the recipe says to simulate."""
+    step = schema.STEP_SECONDS
+    return {
+        split: Simulated(plan(split, amounts, seed=recipe.seed, step_seconds=step), step)
+        for split, amounts in recipe.amounts.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Whose model it is, and from what it was made."""
+
+    provenance: Provenance = "bundled-simulated"
+    node: str = ""
+    """Empty: of a fleet."""
+
+
+SHIPPED = Origin()
 
 
 def describe(
-    graph: Graph, training: Training, evaluation: Evaluation, *, version: str, timestamp: float
+    graph: Graph,
+    training: Training,
+    evaluation: Evaluation,
+    *,
+    version: str,
+    timestamp: float,
+    origin: Origin = SHIPPED,
 ) -> ArtefactInfo:
     """Everything that the artefact says of itself; `timestamp` is seconds since the epoch."""
     return ArtefactInfo(
@@ -173,8 +204,9 @@ def describe(
         state_width=graph.memory.width,
         horizons=tuple(schema.HORIZONS),
         causes=tuple(schema.Cause),
-        scope="fleet",
-        provenance="bundled-simulated",
+        scope="node" if origin.node else "fleet",
+        provenance=origin.provenance,
+        node=origin.node,
         version=version,
         trained_timestamp=timestamp,
         training=training,
@@ -188,22 +220,6 @@ def describe(
         seed=training.seed,
         training_ranges=graph.scaling.ranges(),
     )
-
-
-def _fails(planned: Planned) -> bool:
-    return _cause(planned) is not None
-
-
-def _cause(planned: Planned) -> Cause | None:
-    from simulator.faults import story
-
-    scenario = planned.recording.scenario
-    return story(scenario if isinstance(scenario, str) else scenario.kind).cause
-
-
-def _failures(planned: list[Planned]) -> dict[Cause, int]:
-    causes = [cause for one in planned if (cause := _cause(one)) is not None]
-    return dict(sorted(Counter(causes).items()))
 
 
 def _learned(causes: tuple[Cause, ...], rows: Rows) -> Tensor:

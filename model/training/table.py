@@ -17,7 +17,7 @@ def render(report: Report) -> str:
             f"{report.data}: {report.events} failures, {report.node_weeks:.1f} node-weeks, "
             f"{report.quiet_node_weeks:.1f} of them on nodes that do not fail.",
             "Bounds (<=, >=) are one-sided, 95 %. Field: "
-            f"{report.field_failures_per_node_week} failures per node-week.",
+            f"{report.field_failures_per_node_week:.3g} failures per node-week.",
             "",
             *_lines(report),
             "",

@@ -74,6 +74,12 @@ def test_rules_and_dashboards_arrive(applied: Kubectl) -> None:
     assert found.stdout.split() == ["configmap/forewarn-dashboards"]
 
 
+def test_the_jobs_that_train_are_accepted(applied: Kubectl) -> None:
+    result = applied("apply", "--server-side", "-k", str(DEPLOY / "training"))
+    assert result.returncode == 0, result.stderr
+    assert not result.stderr, result.stderr
+
+
 def test_the_service_beside_dcgm_exporter_is_accepted(kubectl: Kubectl) -> None:
     kubectl("create", "namespace", "gpu-operator")
     result = kubectl("apply", "--server-side", "-k", str(DEPLOY / "dcgm"))

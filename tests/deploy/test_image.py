@@ -16,7 +16,11 @@ from tests.deploy.dockerfile import Builder, Stage, entry_point, stages
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "deploy" / "Dockerfile").read_text()
 STAGES = stages(TEXT)
-IMAGES = ["exporter", "remediation"]
+PROGRAMS = {
+    "exporter": "forewarn-exporter",
+    "remediation": "forewarn-remediation",
+    "training": "forewarn-model",
+}
 
 
 def test_the_lint_of_this_file_reads_every_instruction() -> None:
@@ -52,12 +56,12 @@ def test_what_is_copied_exists_and_is_not_ignored(stage: Stage) -> None:
             assert name in allowed or f"{Path(name).parent}/*{Path(name).suffix}" in allowed
 
 
-@pytest.mark.parametrize("name", IMAGES)
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_an_image_runs_as_nobody_and_holds_no_build_tools(name: str) -> None:
     stage = STAGES[name]
     assert stage.values("USER") == ["65532:65532"]
     assert not stage.values("RUN")
-    assert entry_point(stage) == f"/opt/forewarn/bin/forewarn-{name}"
+    assert entry_point(stage) == f"/opt/forewarn/bin/{PROGRAMS[name]}"
 
 
 def test_the_exporters_environment_is_the_one_that_is_measured() -> None:

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from functools import lru_cache
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
 
-from daemon.clocks import Clock
 from exporter.readings import Place
-from exporter.redfish.reader import RedfishSource
-from exporter.redfish.settings import BmcSettings
 from model.sources import redfish as spell
-from tests.exporter.redfish.conftest import Hands
-from tests.exporter.redfish.fake_bmc import FakeBmc, recorded
+from tests.exporter.redfish.fake_bmc import recorded
 from tests.exporter.redfish.hand_checked import BY_HAND, NODES, Hand
-from tests.exporter.redfish.test_trees import ROTATION, rotated, tree
+from tests.exporter.redfish.test_trees import rotated, tree
 
 OURS = Path(__file__).resolve().parents[2] / "fixtures" / "exporter" / "supermicro-hgx-h100.json"
 SUPERMICRO = "supermicro-hgx-h100"
-
-
-@lru_cache
-def ours() -> dict[str, Any]:
-    documents: dict[str, Any] = json.loads(OURS.read_text(encoding="utf-8"))
-    return documents
 
 
 def said(documents: dict[str, Any], at: str) -> float:
@@ -37,24 +24,6 @@ def said(documents: dict[str, Any], at: str) -> float:
     for step in pointer.split("/"):
         found = found[int(step)] if isinstance(found, list) else found[step]
     return float(found)
-
-
-def read_ours() -> tuple[dict[str, float], int]:
-    """Return channels after everything had its turn, and the most requests of a cycle."""
-    bmc, hands = FakeBmc(ours()), Hands()
-    clock = Clock(wall=hands, monotonic=hands)
-    source = RedfishSource(BmcSettings(url=bmc.url), clock=clock, random=Random(1))
-    try:
-        source.read(hands.now)
-        cycles = []
-        for _ in range(ROTATION):
-            hands.advance(60)
-            cycles.append(source.read(hands.now))
-    finally:
-        source.close()
-        bmc.close()
-    values = {place.channel: value for place, value in cycles[-1].values.items()}
-    return values, max(readings.requests for readings in cycles)
 
 
 def is_right(row: Hand, values: dict[str, float], documents: dict[str, Any]) -> bool:
@@ -75,10 +44,11 @@ def test_a_value_found_by_hand_is_the_readers(shared_data: Path, name: str) -> N
 
 
 def test_a_supermicro_of_today_gives_its_values_in_three_requests() -> None:
-    values, requests = read_ours()
-    assert wrong(SUPERMICRO, values, ours()) == []
-    assert requests <= 3
-    supplies = ours()["/redfish/v1/Chassis/1/Power"]["PowerSupplies"]
+    seen, documents = rotated(OURS), recorded(OURS)
+    values = {place.channel: value for place, value in seen.last.values.items()}
+    assert wrong(SUPERMICRO, values, documents) == []
+    assert seen.most_requests <= 3
+    supplies = documents["/redfish/v1/Chassis/1/Power"]["PowerSupplies"]
     drawn = [supply["PowerInputWatts"] or 0 for supply in supplies]
     assert values[spell.IN_WATTS] == sum(drawn) == 2164
 

@@ -10,8 +10,8 @@ import pytest
 import requests
 import urllib3
 
+from daemon.reach import plainly, was_sent
 from exporter.dcgm.scrape import DcgmSource
-from exporter.reach import plainly, was_sent
 from exporter.readings import Reason, SourceFailed
 from exporter.redfish.settings import EndpointSettings
 from exporter.redfish.transport import ResourceFailed, Transport
