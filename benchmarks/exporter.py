@@ -1,36 +1,41 @@
-"""Memory and CPU of one exporter process at its default intervals, 8 GPUs and a BMC.
+"""Memory, CPU and page time of one exporter at its default intervals, beside two rivals.
 
-Runs `python -m exporter` against one simulated node in real time, and beside
-it, on the same pages, the smallest rival: a process that only fetches and
-parses the same dcgm-exporter page at the same interval.  Prints resident
-memory and CPU seconds per wall second of both, and the ratio.
+Runs `python -m exporter` in real time against eight simulated GPUs with the
+whole shipped counter list, a BMC (a recorded tree with --tree) and the bundled
+model.  On the same machine, in the same minutes, run a process that only
+fetches and parses the same dcgm-exporter page, and node_exporter where it is
+installed, scraped as often.  Prints resident memory, CPU and page time of
+each, the ratios, and whether the promises hold; ends with 1 where one breaks.
 
-    python -m benchmarks.exporter --seconds 300
+    python -m benchmarks.exporter --seconds 300 --tree <folder>/redfish/nvidia-dgx-h100-ami
 """
 
 from __future__ import annotations
 
 import argparse
-import os
+import shutil
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import requests
 import yaml
+from prometheus_client import CollectorRegistry, Metric, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
 
+from benchmarks.node import GPUS, Node, model_for
+from benchmarks.processes import TICKS, Usage, load, usage
 from daemon.clocks import system_clock
-from simulator.demo.hardware import Hardware
-from simulator.fleet import lay_out
+from exporter import exposition
 from simulator.processes import Processes, free_port
-from simulator.workload import Workload
 
-TICKS = os.sysconf("SC_CLK_TCK")
-WARM_UP_SECONDS = 90.0
+WARM_UP_SECONDS = 150.0
 INTERVAL_SECONDS = 30.0
-RIVAL = """
+PAGES_IN_A_ROW = 40
+RESIDENT_MIB, CPU_PERCENT, PAGE_SECONDS = 100.0, 1.0, 0.010
+BARE_READER = """
 import sys, time, urllib.request
 from prometheus_client.parser import text_string_to_metric_families as parse
 while True:
@@ -40,86 +45,144 @@ while True:
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What a process held and burnt at one moment."""
+class Parsed(Collector):
+    """Families read back from a page, so that another writer can write them."""
 
-    resident_mib: float
-    cpu_seconds: float
+    def __init__(self, text: str) -> None:
+        self._families = list(text_string_to_metric_families(text))
 
-
-def usage(pid: int) -> Usage:
-    """Read the kernel's own accounting of `pid`."""
-    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-    resident = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
-    return Usage(int(resident.split()[1]) / 1024, (int(fields[11]) + int(fields[12])) / TICKS)
+    def collect(self) -> list[Metric]:
+        """Return the families as they were read."""
+        return self._families
 
 
 def main() -> int:
     """Measure and print."""
     options = _arguments()
+    clock = system_clock()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        machines = lay_out(nodes=1, racks=1, seed=7, workload=Workload.TRAINING)
-        hardware = Hardware(
-            machines, clock=system_clock(), speed=1.0, namespace="training", folder=folder
-        )
-        with hardware, Processes(folder / "logs") as processes:
-            _measure(hardware, processes, folder, options.seconds)
-    return 0
+        node = Node(clock.monotonic, options.tree)
+        try:
+            with Processes(folder / "logs") as processes:
+                tree = options.tree.name if options.tree else "simulated"
+                print(f"{GPUS} GPUs, whole counter list, BMC {tree}, model {model_for(folder)}")
+                return _measure(node, processes, folder, options.seconds)
+        finally:
+            node.close()
 
 
-def _measure(hardware: Hardware, processes: Processes, folder: Path, seconds: float) -> None:
-    address, port = hardware.addresses[0], free_port()
+def _measure(node: Node, processes: Processes, folder: Path, seconds: float) -> int:
+    urls = _start(node, processes, folder)
+    _wait(WARM_UP_SECONDS, urls)
+    before = {name: usage(processes.pid(name)) for name in ("exporter", "bare reader", *urls)}
+    pages = _wait(seconds, urls)
+    after = {name: usage(processes.pid(name)) for name in before}
+    body = requests.get(urls["exporter"], timeout=10).text
+    print(f"default intervals, {seconds:.0f} s after {WARM_UP_SECONDS:.0f} s warm-up; {load()}")
+    rows = {
+        name: (after[name].resident_mib, _share(before[name], after[name], seconds))
+        for name in before
+    }
+    _table(rows, pages, after)
+    writing = _writing(body)
+    print(f"page of {len(body) / 1024:.0f} KiB, {body.count(chr(10))} lines: written in", end=" ")
+    print(f"{1000 * writing[0]:.1f} ms, by the client library in {1000 * writing[1]:.1f} ms")
+    resident, percent = rows["exporter"]
+    median = sorted(pages["exporter"])[len(pages["exporter"]) // 2]
+    return _verdict(resident, percent, median)
+
+
+def _start(node: Node, processes: Processes, folder: Path) -> dict[str, str]:
+    port = free_port()
     settings = {
-        "node": address.node,
+        "node": node.name,
         "listen": {"host": "127.0.0.1", "port": port},
-        "dcgm": {"url": address.dcgm_url},
-        "bmc": {
-            "url": address.redfish_url,
-            "username_file": str(hardware.user_file),
-            "password_file": str(hardware.password_file),
-        },
+        "dcgm": {"url": node.dcgm_url},
+        "bmc": node.bmc_settings(folder),
         "window": {"directory": str(folder)},
+        "model": {"directory": str(folder)},
     }
     path = folder / "exporter.yml"
     path.write_text(yaml.safe_dump(settings), encoding="utf-8")
     processes.start_module("exporter", "exporter", "--config", str(path))
-    processes.start("rival", (sys.executable, "-c", RIVAL, address.dcgm_url, str(INTERVAL_SECONDS)))
-    url = f"http://127.0.0.1:{port}/metrics"
-    processes.wait_until_answers("exporter", url)
-    _wait(WARM_UP_SECONDS, url)
-    before = {name: usage(processes.pid(name)) for name in ("exporter", "rival")}
-    renders = _wait(seconds, url)
-    _report(before, {name: usage(processes.pid(name)) for name in before}, seconds, renders)
+    bare = (sys.executable, "-c", BARE_READER, node.dcgm_url, str(INTERVAL_SECONDS))
+    processes.start("bare reader", bare)
+    urls = {"exporter": f"http://127.0.0.1:{port}/metrics"}
+    if program := shutil.which("prometheus-node-exporter") or shutil.which("node_exporter"):
+        address = f"127.0.0.1:{free_port()}"
+        processes.start("node_exporter", (program, f"--web.listen-address={address}"))
+        urls["node_exporter"] = f"http://{address}/metrics"
+    for name, url in urls.items():
+        processes.wait_until_answers(name, url)
+    return urls
 
 
-def _wait(seconds: float, url: str) -> list[float]:
-    """Scrape every 30 s as Prometheus would; returns how long each page took, in seconds."""
-    renders = []
+def _wait(seconds: float, urls: dict[str, str]) -> dict[str, list[float]]:
+    """Scrape as Prometheus would; returns how long each page took, in seconds."""
+    took: dict[str, list[float]] = {name: [] for name in urls}
+    headers = {"Accept-Encoding": "gzip"}
     deadline = time.monotonic() + seconds
-    while (left := deadline - time.monotonic()) > 0:
-        begun = time.monotonic()
-        requests.get(url, timeout=10).raise_for_status()
-        renders.append(time.monotonic() - begun)
-        time.sleep(max(0.0, min(INTERVAL_SECONDS, left)))
-    return renders
+    with requests.Session() as session:
+        while (left := deadline - time.monotonic()) > 0:
+            for name, url in urls.items():
+                begun = time.monotonic()
+                session.get(url, timeout=10, headers=headers).raise_for_status()
+                took[name].append(time.monotonic() - begun)
+            time.sleep(max(0.0, min(INTERVAL_SECONDS, left)))
+    return took
 
 
-def _report(
-    before: dict[str, Usage], after: dict[str, Usage], seconds: float, renders: list[float]
+def _share(before: Usage, after: Usage, seconds: float) -> float:
+    """Return percent of one core; never below what the kernel's clock can tell."""
+    return 100 * max(after.cpu_seconds - before.cpu_seconds, 1 / TICKS) / seconds
+
+
+def _table(
+    rows: dict[str, tuple[float, float]], pages: dict[str, list[float]], after: dict[str, Usage]
 ) -> None:
-    print(f"8 GPUs, BMC, default intervals, {seconds:.0f} s after {WARM_UP_SECONDS:.0f} s warm-up")
-    print(f"{'process':<10} {'resident MiB':>13} {'CPU % of a core':>16}")
-    shares = {}
-    for name, end in after.items():
-        shares[name] = 100 * (end.cpu_seconds - before[name].cpu_seconds) / seconds
-        print(f"{name:<10} {end.resident_mib:>13.1f} {shares[name]:>16.2f}")
-    memory = after["exporter"].resident_mib / after["rival"].resident_mib
-    processor = shares["exporter"] / max(shares["rival"], 100 / TICKS / seconds)
-    print(f"ratio      {memory:>13.1f} {processor:>16.1f}")
-    print(f"page: median {1_000 * sorted(renders)[len(renders) // 2]:.1f} ms over {len(renders)}")
+    print(f"{'process':<14} {'MiB':>7} {'CPU %':>7} {'threads':>8} {'page ms':>8}   exporter is")
+    own_resident, own_percent = rows["exporter"]
+    for name, (resident, percent) in rows.items():
+        took = sorted(pages.get(name, []))
+        page = f"{1000 * took[len(took) // 2]:.1f}" if took else "-"
+        ratio = f"{own_resident / resident:.1f} x memory, {own_percent / percent:.1f} x CPU"
+        beside = "" if name == "exporter" else ratio
+        print(
+            f"{name:<14} {resident:>7.1f} {percent:>7.2f} {after[name].threads:>8} {page:>8}"
+            f"   {beside}"
+        )
+
+
+def _writing(body: str) -> tuple[float, float]:
+    """Return the least seconds that our writer and the library's take for the same page."""
+    registry = CollectorRegistry()
+    parsed = Parsed("".join(_plain(body)))
+    registry.register(parsed)
+    ours, theirs = [], []
+    for _ in range(PAGES_IN_A_ROW):
+        begun = time.perf_counter()
+        exposition.text(parsed.collect())
+        between = time.perf_counter()
+        generate_latest(registry)
+        ours.append(between - begun)
+        theirs.append(time.perf_counter() - between)
+    return min(ours), min(theirs)
+
+
+def _plain(body: str) -> list[str]:
+    return [line for line in body.splitlines(keepends=True) if "process_" not in line]
+
+
+def _verdict(resident: float, percent: float, page: float) -> int:
+    promises = {
+        f"resident at most {RESIDENT_MIB:.0f} MiB": resident <= RESIDENT_MIB,
+        f"at most {CPU_PERCENT:.0f} % of a core": percent <= CPU_PERCENT,
+        f"a page within {1000 * PAGE_SECONDS:.0f} ms": page <= PAGE_SECONDS,
+    }
+    for promise, holds in promises.items():
+        print(f"{'holds' if holds else 'BROKEN'}: {promise}")
+    return 0 if all(promises.values()) else 1
 
 
 def _arguments() -> argparse.Namespace:
@@ -127,9 +190,12 @@ def _arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seconds", type=float, default=300.0, help="how long to measure (300)")
+    parser.add_argument("--tree", type=Path, help="a recorded Redfish tree to serve as the BMC")
     options = parser.parse_args()
     if options.seconds < INTERVAL_SECONDS:
         parser.error(f"--seconds {options.seconds:g}: expected at least {INTERVAL_SECONDS:g}")
+    if options.tree is not None and not (options.tree / "redfish").is_dir():
+        parser.error(f"--tree {options.tree}: expected a folder that holds redfish/v1")
     return options
 
 

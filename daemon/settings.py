@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import yaml
@@ -15,6 +15,19 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 class SettingsError(Exception):
     """A settings file that cannot be used: which file, where in it, what was expected."""
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses a key that is given twice: the last one would win in silence."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        own = [key.value for key, _ in node.value if key.value != "<<"]
+        for key, _ in reversed(node.value):
+            if own.count(key.value) > 1:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"key {key.value!r} is given twice", key.start_mark
+                )
+        return super().construct_mapping(node, deep=deep)
 
 
 class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -39,7 +52,7 @@ def load(path: Path, kind: type[T]) -> T:
 def parse(text: str, kind: type[T], *, origin: str) -> T:
     """Decode YAML `text` into `kind`; an empty document means all defaults."""
     try:
-        document = yaml.safe_load(text)
+        document = yaml.load(text, _Loader)  # noqa: S506, TID251 - a SafeLoader, but stricter
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" line {mark.line + 1}" if mark else ""

@@ -12,7 +12,7 @@ from grafana_foundation_sdk.models.dashboard import (
     VariableSort,
 )
 
-from dashboards import node_rows, service_rows
+from dashboards import facility_rows, node_rows, service_rows
 from dashboards.panels import SOURCE
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def _rows() -> dict[str, Panels]:
         "Risk": node_rows.risk(),
         "Evidence": node_rows.evidence(),
         "Telemetry": node_rows.telemetry(),
+        "Facility": facility_rows.facility(),
         "Sources": service_rows.sources(),
         "Remediation": service_rows.remediation(),
     }

@@ -5,18 +5,30 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from daemon import settings as files
+from daemon.clocks import system_clock
 from daemon.lifecycle import Lifecycle
 from daemon.logs import logger
-from exporter import catalog
+from daemon.tls import TlsUnusable
+from exporter import probe, reference
 from exporter.app import Exporter, version
+from exporter.facility.app import FacilityExporter
+from exporter.facility.settings import FacilitySettings
 from exporter.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from structlog.typing import FilteringBoundLogger
 
 EXAMPLE = """\
 example:
   NODE_NAME=gpu-017 forewarn-exporter --config exporter.yml
+  NODE_NAME=gpu-017 forewarn-exporter --config exporter.yml --probe
   curl localhost:9477/metrics | grep failure_probability
+  forewarn-exporter --facility --config facility.yml
 
 Without --config every default holds: dcgm-exporter on 127.0.0.1:9400, no BMC,
 the bundled model.  SIGHUP reads settings and models again, SIGTERM saves the
@@ -25,11 +37,18 @@ window and stops.
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run until told to stop; 2 for settings that cannot be used, 1 for a taken port."""
+    """Run until told to stop; 2 for unusable settings, 1 for a taken port or a probe in vain."""
     options = _parser().parse_args(arguments)
     if options.list_metrics:
-        print(catalog.markdown(), end="")
+        print(reference.markdown(), end="")
         return 0
+    if options.facility and options.probe:
+        print(
+            "forewarn-exporter: --probe reads a node: it goes without --facility", file=sys.stderr
+        )
+        return 2
+    if options.facility:
+        return _facility(options.config, check=options.check_config)
     try:
         settings = files.load(options.config, Settings) if options.config else Settings()
         settings.node_name()
@@ -39,14 +58,54 @@ def main(arguments: list[str] | None = None) -> int:
     if options.check_config:
         print(f"{options.config or 'defaults'}: ok")
         return 0
+    if options.probe:
+        report, good = probe.run(settings, system_clock())
+        print(report, end="")
+        return 0 if good else 1
     return _serve(settings, options.config)
 
 
-def _serve(settings: Settings, path: Path | None) -> int:
-    log = logger("exporter", level=settings.log.level, style=settings.log.format)
+def _facility(path: Path | None, *, check: bool) -> int:
+    """Be the facility's exporter; without settings there is nothing that it could read."""
+    try:
+        settings = files.load(path, FacilitySettings) if path else FacilitySettings()
+    except files.SettingsError as error:
+        print(f"forewarn-exporter: {error}", file=sys.stderr)
+        return 2
+    if check:
+        print(f"{path or 'defaults'}: ok")
+        return 0
     lifecycle = Lifecycle()
+
+    def build(log: FilteringBoundLogger) -> FacilityExporter:
+        return FacilityExporter(
+            settings, log=log, version=version(), path=path, reload=lifecycle.reload
+        )
+
+    return _run(settings, lifecycle, build)
+
+
+def _serve(settings: Settings, path: Path | None) -> int:
+    lifecycle = Lifecycle()
+
+    def build(log: FilteringBoundLogger) -> Exporter:
+        return Exporter(settings, log=log, path=path, reload=lifecycle.reload)
+
+    return _run(settings, lifecycle, build)
+
+
+def _run(
+    settings: Settings | FacilitySettings,
+    lifecycle: Lifecycle,
+    build: Callable[[FilteringBoundLogger], Exporter | FacilityExporter],
+) -> int:
+    log = logger("exporter", level=settings.log.level, style=settings.log.format)
     lifecycle.install_signals()
-    exporter = Exporter(settings, log=log, path=path, reload=lifecycle.reload)
+    try:
+        exporter = build(log)
+    except TlsUnusable as error:
+        print(f"forewarn-exporter: listen.tls: {error}", file=sys.stderr)
+        return 2
     try:
         exporter.start()
     except OSError as error:
@@ -65,7 +124,17 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings (YAML)")
+    parser.add_argument(
+        "--facility",
+        action="store_true",
+        help="read CDUs, heat exchangers, PDUs and power shelves in place of a node",
+    )
     parser.add_argument("--check-config", action="store_true", help="check the settings and leave")
+    parser.add_argument(
+        "--probe",
+        action="store_true",
+        help="read each source once, say what was found, what is blind and what to do, and leave",
+    )
     parser.add_argument(
         "--list-metrics", action="store_true", help="print every metric with its meaning and leave"
     )

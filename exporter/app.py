@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from importlib import metadata
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING
 
 import requests
@@ -15,25 +14,28 @@ from daemon import settings as files
 from daemon.clocks import system_clock
 from daemon.lifecycle import FileWatch
 from daemon.serving import Server
+from exporter import sources
+from exporter.backfill.filler import Backfill, Filler
+from exporter.backfill.prometheus import Prometheus
 from exporter.collectors import Collector, Pace
-from exporter.dcgm.scrape import DcgmSource
 from exporter.forecast import Forecaster
+from exporter.gate import Gate
 from exporter.grid import Grid
 from exporter.models import BUNDLED, ModelShelf
-from exporter.pages import Pages
-from exporter.publish import Page
-from exporter.redfish.reader import RedfishSource
+from exporter.pages import OPEN_PATHS, Pages, landing
+from exporter.publish import Page, Serving
 from exporter.settings import Settings
 from exporter.store import FILE_NAME
 from model import schema
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
     from structlog.typing import FilteringBoundLogger
 
     from daemon.clocks import Clock
-    from exporter.readings import Source
+    from exporter.publish import Rows
+    from exporter.sources import Named
 
 HANG_GRACE = 1.5
 """A source keeps its own deadline; past this multiple of it the frame calls a hang."""
@@ -48,7 +50,8 @@ class Exporter:
 
     `path` is the settings file, read again when it changes; only the section
     `gpus` takes effect without a restart.  Raises `OSError` from `start` when
-    the port is taken, `ValueError` when no node name is given.
+    the port is taken, `ValueError` when no node name is given, `TlsUnusable`
+    when the certificate is not there.
     """
 
     def __init__(
@@ -67,21 +70,25 @@ class Exporter:
         self._path = path
         self._reload = reload or threading.Event()
         self._watch = FileWatch([path] if path else [])
+        self.registry = CollectorRegistry()
         self._stop = threading.Event()
         self._started = threading.Event()
         node = settings.node_name()
         self._shelf = _shelf(settings, node, bundled, log)
         self._shelf.look()
-        self._collectors = [
-            Collector(source, pace, clock=self._clock, log=log)
-            for source, pace in self._sources(settings)
+        self.collectors = [
+            Collector(one.source, self._pace(one), clock=self._clock, log=log)
+            for one in sources.named(settings, self._clock)
         ]
         step_seconds = self._step_seconds()
-        self.grid = self._grid(node, step_seconds)
-        listen = settings.listen
-        self._server = Server(
-            self._pages(step_seconds), host=listen.host, port=listen.port, threads=HTTP_THREADS
+        self._forecaster = Forecaster(
+            step_seconds=step_seconds,
+            minimum_fill_ratio=settings.window.minimum_fill_ratio,
+            bmc_configured=bool(settings.bmc.url),
         )
+        self.grid = self._grid(node)
+        self._filler = self._backfill(node) if settings.backfill.url else None
+        self._server = self._serving(step_seconds)
 
     @property
     def port(self) -> int:
@@ -92,45 +99,29 @@ class Exporter:
         """Restore the window, serve, and begin to collect."""
         self.grid.restore()
         self._server.start()
-        for collector in self._collectors:
+        for collector in self.collectors:
             collector.start(self._stop)
         self.grid.start(self._stop)
+        if self._filler is not None:
+            self._filler.start(self._stop)
         self._started.set()
         self._log.info("exporter serves", node=self.grid.node, port=self.port)
 
     def stop(self) -> None:
         """End the step in progress, save the window, log out, free the port."""
         self._stop.set()
+        deadline = self._clock.monotonic() + STOP_SECONDS
         self.grid.join(STOP_SECONDS)
         self.grid.save()
-        for collector in self._collectors:
-            collector.close(STOP_SECONDS)
+        for collector in self.collectors:
+            collector.close(deadline - self._clock.monotonic())
         self._server.close()
         self._log.info("exporter stopped")
 
-    def _sources(self, settings: Settings) -> Sequence[tuple[Source, Pace]]:
-        sources: list[tuple[Source, Pace]] = []
-        if settings.dcgm.url:
-            session = requests.Session()
-            session.trust_env = False  # the node's own pod is never behind a proxy
-            dcgm = DcgmSource(
-                settings.dcgm.url,
-                session,
-                deadline_seconds=settings.dcgm.deadline_seconds,
-                monotonic=self._clock.monotonic,
-            )
-            own = settings.dcgm
-            sources.append((dcgm, self._pace(own.interval_seconds, own.deadline_seconds)))
-        if settings.bmc.url:
-            bmc = RedfishSource(settings.bmc, clock=self._clock, random=Random())  # noqa: S311
-            pace = self._pace(settings.bmc.interval_seconds, settings.bmc.deadline_seconds)
-            sources.append((bmc, pace))
-        return sources
-
-    def _pace(self, interval_seconds: float, deadline_seconds: float) -> Pace:
+    def _pace(self, one: Named) -> Pace:
         return Pace(
-            interval_seconds=interval_seconds,
-            deadline_seconds=deadline_seconds * HANG_GRACE,
+            interval_seconds=one.interval_seconds,
+            deadline_seconds=one.deadline_seconds * HANG_GRACE,
             breaker_failures=self.settings.breaker.failures,
             breaker_wait_limit_seconds=self.settings.breaker.wait_limit_seconds,
         )
@@ -147,15 +138,11 @@ class Exporter:
             )
         return chosen
 
-    def _grid(self, node: str, step_seconds: float) -> Grid:
+    def _grid(self, node: str) -> Grid:
         grid = Grid(
             node,
-            forecaster=Forecaster(
-                step_seconds=step_seconds,
-                minimum_fill_ratio=self.settings.window.minimum_fill_ratio,
-                bmc_configured=bool(self.settings.bmc.url),
-            ),
-            collectors=self._collectors,
+            forecaster=self._forecaster,
+            collectors=self.collectors,
             shelf=self._shelf,
             declared=self.settings.gpus.declared(),
             path=_window_path(self.settings),
@@ -166,17 +153,61 @@ class Exporter:
         grid.housekeeping = self._keep_house
         return grid
 
+    def _backfill(self, node: str) -> Filler:
+        prometheus = Prometheus(
+            self.settings.backfill,
+            requests.Session(),
+            monotonic=self._clock.monotonic,
+            stop=self._stop,
+        )
+        return Filler(
+            node,
+            self.settings.backfill,
+            prometheus,
+            forecaster=self._forecaster,
+            shelf=self._shelf,
+            declared=lambda: self.grid.declared,
+            is_cold=self.grid.is_cold,
+            hand_over=self.grid.take_over,
+            clock=self._clock,
+            log=self._log,
+        )
+
     def _pages(self, step_seconds: float) -> Pages:
-        registry = CollectorRegistry()
-        ProcessCollector(registry=registry)
-        registry.register(Page(self.grid.view, version=version()))
+        ProcessCollector(registry=self.registry)
+        self.registry.register(Page(self.grid.view, version=version()))
+        self.registry.register(Serving(self._own_series))
         limit = max(LIVENESS_STEPS * step_seconds, LIVENESS_FLOOR_SECONDS)
         return Pages(
-            registry,
-            self.grid.view,
+            self.registry,
+            lambda: landing(self.grid.view()),
             alive=lambda: self.grid.alive(limit),
             ready=lambda: self._started.is_set() and not self._stop.is_set(),
+            gate=Gate(token=self.settings.listen.token, user=self.settings.listen.user),
         )
+
+    def _serving(self, step_seconds: float) -> Server:
+        listen = self.settings.listen
+        return Server(
+            self._pages(step_seconds),
+            host=listen.host,
+            port=listen.port,
+            threads=HTTP_THREADS,
+            tls=None if listen.tls is None else listen.tls.files(open_paths=OPEN_PATHS),
+            log=self._log,
+        )
+
+    def _own_series(self) -> Iterator[tuple[str, Rows]]:
+        renewed = self._server.certificate_renewed
+        if renewed is not None:
+            yield "forewarn_certificate_reload_success", [((self.grid.node,), float(renewed))]
+        filler, node = self._filler, self.grid.node
+        if filler is not None:
+            yield (
+                "forewarn_backfill_state",
+                [((node, state), float(state is filler.state)) for state in Backfill],
+            )
+            yield "forewarn_backfill_steps", [((node,), float(filler.steps_read))]
 
     def _keep_house(self) -> None:
         asked = self._reload.is_set()

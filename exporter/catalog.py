@@ -30,6 +30,7 @@ class Metric:
 NODE = ("node",)
 GPU = ("node", "gpu", "uuid")
 SOURCE = ("node", "source")
+EQUIPMENT = ("equipment", "rack")
 G, C = Kind.GAUGE, Kind.COUNTER
 
 # fmt: off
@@ -50,9 +51,13 @@ HEALTH: tuple[Metric, ...] = (
     Metric("forewarn_source_scrape_duration_seconds", G, SOURCE, "How long the last read took."),
     Metric("forewarn_source_errors_total", C, (*SOURCE, "reason"), "Failed reads, and readings that were refused, by reason."),
     Metric("forewarn_source_strategy_info", G, (*SOURCE, "strategy"), "How the source is being read."),
+    Metric("forewarn_reading_age_seconds", G, (*NODE, "channel"), "Age of a reading that takes turns with others; what is read each cycle has none."),
     Metric("forewarn_missing_readings", G, (*NODE, "kind"), "Channels of GPUs and node without a value, by kind of missing."),
     Metric("forewarn_gpus_expected", G, NODE, "GPUs that must report; absent while nobody knows."),
     Metric("forewarn_gpus_seen", G, NODE, "GPUs that report; absent while they cannot be counted."),
+    Metric("forewarn_gpus_unexplained", G, NODE, "Missing GPUs whose absence does not look planned: at work, accused by an XID, or unseen by the BMC too."),
+    Metric("forewarn_gpu_departure_info", G, (*GPU, "after", "activity", "xid", "bmc"), "How a missing GPU left the page: what the source did meanwhile, whether the GPU was at work, and what else speaks of it."),
+    Metric("forewarn_channel_blind", G, (*NODE, "channel"), "1 for a channel that dcgm-exporter delivers for no GPU: not in its counter list, or not supported."),
     Metric("forewarn_gpu_workload_info", G, (*GPU, "workload_namespace", "workload_pod", "workload_container"), "A pod that the source sees on the GPU."),
     Metric("forewarn_inference_duration_seconds", G, NODE, "How long the last grid step took, replay included."),
     Metric("forewarn_inference_failures_total", C, NODE, "Grid steps that ended in an error."),
@@ -62,26 +67,35 @@ HEALTH: tuple[Metric, ...] = (
     Metric("forewarn_model_refusals_total", C, (*NODE, "reason"), "Artefacts refused, by reason."),
     Metric("forewarn_window_save_success", G, NODE, "0 while the window cannot be saved or restored; absent where it is not kept."),
     Metric("forewarn_settings_reload_success", G, NODE, "0 while a changed settings file is refused."),
+    Metric("forewarn_backfill_state", G, (*NODE, "state"), "1 for how far a cold window was filled from Prometheus; absent where that is not configured."),
+    Metric("forewarn_backfill_steps", G, NODE, "Grid steps that were read back."),
+    Metric("forewarn_certificate_reload_success", G, NODE, "0 while a changed server certificate is refused; absent without TLS."),
     Metric("forewarn_build_info", G, ("version",), "The running version."),
 )
+FACILITY: tuple[Metric, ...] = (
+    Metric("forewarn_facility_equipment_info", G, (*EQUIPMENT, "kind"), "A piece of equipment and the rack that it serves."),
+    Metric("forewarn_facility_rack_info", G, ("rack", "node"), "A node and the rack that it stands in."),
+    Metric("forewarn_facility_missing_readings", G, (*EQUIPMENT, "kind"), "Channels that the equipment has and shows no value of, by kind of missing."),
+    Metric("forewarn_facility_source_up", G, EQUIPMENT, "1 while the equipment answers."),
+    Metric("forewarn_facility_source_last_success_timestamp_seconds", G, EQUIPMENT, "When the equipment last gave readings."),
+    Metric("forewarn_facility_source_read_duration_seconds", G, EQUIPMENT, "How long the last read took."),
+    Metric("forewarn_facility_source_requests", G, EQUIPMENT, "Requests that the last read took."),
+    Metric("forewarn_facility_source_oldest_reading_seconds", G, EQUIPMENT, "Age of the oldest reading that waits for its turn and still counts."),
+    Metric("forewarn_facility_source_errors_total", C, ("equipment", "reason"), "Failed reads, and readings that were refused, by reason."),
+    Metric("forewarn_facility_settings_reload_success", G, (), "0 while a changed settings file of the facility exporter is refused."),
+)
+"""What only the facility exporter publishes, beside its channels."""
 # fmt: on
+
+
+LABELS = {schema.Level.GPU: GPU, schema.Level.NODE: NODE, schema.Level.FACILITY: EQUIPMENT}
 
 
 def _of_channel(channel: schema.Channel) -> Metric:
     kind = C if channel.kind is schema.Kind.COUNTER else G
-    labels = GPU if channel.level is schema.Level.GPU else NODE
-    return Metric(channel.metric, kind, labels, f"{channel.text}.")
+    return Metric(channel.metric, kind, LABELS[channel.level], f"{channel.text}.")
 
 
 INPUTS: tuple[Metric, ...] = tuple(_of_channel(channel) for channel in schema.CHANNELS)
-METRICS: tuple[Metric, ...] = (*PREDICTIONS, *INPUTS, *HEALTH)
+METRICS: tuple[Metric, ...] = (*PREDICTIONS, *INPUTS, *HEALTH, *FACILITY)
 BY_NAME: dict[str, Metric] = {metric.name: metric for metric in METRICS}
-
-
-def markdown() -> str:
-    """Return the reference as a table, in the order of the page."""
-    lines = ["| metric | type | labels | meaning |", "| --- | --- | --- | --- |"]
-    for metric in METRICS:
-        labels = ", ".join(metric.labels)
-        lines.append(f"| `{metric.name}` | {metric.kind} | {labels} | {metric.help} |")
-    return "\n".join(lines) + "\n"

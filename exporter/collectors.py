@@ -50,7 +50,11 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class SourceStatus:
-    """What is known of one source at one moment; `read_at` is monotonic, `last_success` wall."""
+    """What is known of one source at one moment; `read_at` is monotonic, `last_success` wall.
+
+    `failures` is the present run, `failed_reads` all since the start;
+    `running_seconds` is how long a read that is not back yet has taken.
+    """
 
     name: SourceName
     interval_seconds: float
@@ -58,6 +62,8 @@ class SourceStatus:
     up: bool = False
     hung: bool = False
     failures: int = 0
+    failed_reads: int = 0
+    running_seconds: float | None = None
     failure: Reason | None = None
     detail: str = ""
     readings: SourceReadings | None = None
@@ -80,6 +86,7 @@ class Collector:
         self._lock = threading.Lock()
         self._status = SourceStatus(source.name, pace.interval_seconds)
         self._errors: Counter[Reason] = Counter(dict.fromkeys(Reason, 0))
+        self._losses: frozenset[Reason] = frozenset()
         self._running_since: float | None = None
         self._hang_counted = False
         self._thread: threading.Thread | None = None
@@ -93,12 +100,11 @@ class Collector:
     def close(self, timeout_seconds: float) -> None:
         """Wait for a running read, then let the source give back what it holds.
 
-        A read that hangs keeps its thread; the process leaves without it.
+        A read that hangs keeps its thread, and the source closes under it: a
+        session that outlives the process would count against the BMC's few.
         """
         if self._thread is not None:
-            self._thread.join(timeout_seconds)
-            if self._thread.is_alive():
-                return
+            self._thread.join(max(0.0, timeout_seconds))
         self._source.close()
 
     def status(self) -> SourceStatus:
@@ -110,7 +116,8 @@ class Collector:
             if hung and not self._hang_counted:
                 self._hang_counted = True
                 self._errors[Reason.HANG] += 1
-            known = replace(self._status, errors=dict(self._errors))
+            running = None if since is None else now - since
+            known = replace(self._status, errors=dict(self._errors), running_seconds=running)
         if not hung:
             return known
         return replace(
@@ -149,6 +156,7 @@ class Collector:
         if before.failure is not None:
             self._log.info("source answers again", after=before.failure, failures=before.failures)
         self._errors.update(readings.errors)
+        self._tell_losses(readings)
         self._keep(
             replace(
                 before,
@@ -164,6 +172,14 @@ class Collector:
             started,
         )
 
+    def _tell_losses(self, readings: SourceReadings) -> None:
+        """Say once that parts of an answer could not be read, and again when other parts cannot."""
+        lost = frozenset(readings.errors)
+        if lost - self._losses:
+            counts = {str(reason): count for reason, count in readings.errors.items()}
+            self._log.warning("source read in part: the rest is kept", lost=counts)
+        self._losses = lost
+
     def _failed(self, reason: Reason, detail: str, started: float) -> None:
         before = self._status
         if before.failure is not reason:
@@ -175,6 +191,7 @@ class Collector:
                 attempted=True,
                 up=reason in ANSWERED,
                 failures=0 if reason in ANSWERED else before.failures + 1,
+                failed_reads=before.failed_reads + 1,
                 failure=reason,
                 detail=detail,
             ),

@@ -127,6 +127,34 @@ class Forecaster:
         prediction, memory = _predict(replace(memory, window=window), in_force)
         return memory, self._judge(window, snapshot, in_force, prediction, position)
 
+    def relive(
+        self,
+        memory: Memory,
+        expected: tuple[Gpu, ...],
+        row: NDArray[np.float64],
+        wall: float,
+        in_force: InForce | None,
+    ) -> Memory:
+        """Take a step of the past: `row` is [gpu, channel], a row per expected GPU."""
+        steps = in_force.predictor.info.window_steps if in_force else schema.WINDOW_STEPS
+        memory = memory.fitted(expected, in_force, steps)
+        return _predict(replace(memory, window=memory.window.push(row, wall)), in_force)[1]
+
+    def join(
+        self, past: Memory, lived: Memory, expected: tuple[Gpu, ...], in_force: InForce | None
+    ) -> Memory:
+        """Live through the steps of `lived` again, after those of `past`, gaps between them too."""
+        window = lived.window
+        memory = past
+        for step in np.flatnonzero(window.walls > past.window.last_wall + self.step_seconds / 2):
+            wall = float(window.walls[step])
+            between = round((wall - memory.window.last_wall) / self.step_seconds) - 1
+            position = Position(0.0, wall, max(0, between))
+            row = window.row_at(int(step), [gpu.uuid for gpu in expected])
+            memory = self.replay(memory, in_force, position)
+            memory = self.relive(memory, expected, row, wall, in_force)
+        return memory
+
     def replay(self, memory: Memory, in_force: InForce | None, position: Position) -> Memory:
         """Advance through the steps that were skipped before `position`."""
         skipped = position.skipped

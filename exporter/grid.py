@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
     from daemon.clocks import Clock
+    from exporter.backfill.filler import Past
     from exporter.collectors import Collector, SourceStatus
     from exporter.models import InForce, ModelShelf
     from exporter.roster import Declared
@@ -90,6 +91,7 @@ class Grid:
         self._saved: bool | None = None
         self._beat = clock.monotonic()
         self._thread: threading.Thread | None = None
+        self._past: Past | None = None
 
     def start(self, stop: threading.Event) -> None:
         """Run in the background until `stop`."""
@@ -118,11 +120,22 @@ class Grid:
         """Tell whether the heartbeat was heard within `limit_seconds`."""
         return self._clock.monotonic() - self._beat <= limit_seconds
 
+    def is_cold(self) -> bool:
+        """Tell whether too little of the window was read lately for a probability."""
+        window = self._memory.window
+        since = self._clock.wall() - window.steps * self._forecaster.step_seconds
+        return window.fill_ratio_since(since) < self._forecaster.minimum_fill_ratio
+
+    def take_over(self, past: Past) -> None:
+        """Take what happened before this process into the memory, at the next step."""
+        self._past = past
+
     def step(self, now: float) -> None:
         """Take the step that is due at `now` (monotonic seconds) and save what it led to."""
-        late = int((now - self.due) // self._forecaster.step_seconds)
-        skipped = self._skipped + max(0, late)
-        self.due += (max(0, late) + 1) * self._forecaster.step_seconds
+        late = max(0, int((now - self.due) // self._forecaster.step_seconds))
+        self._remember(late)
+        skipped = self._skipped + late
+        self.due += (late + 1) * self._forecaster.step_seconds
         self._skipped = 0
         statuses = self._statuses()
         present = snapshots.seen(statuses, now)
@@ -186,6 +199,18 @@ class Grid:
             return
         self._memory = Memory(saved.window, saved.state, saved.model_digest)
         self._resume(saved.window.last_wall, wall)
+
+    def _remember(self, late: int) -> None:
+        past, self._past = self._past, None
+        if past is None:
+            return
+        self._roster = past.roster.followed_by(self._roster)
+        expected = self._roster.expected(self.declared)
+        in_force = self._shelf.in_force
+        self._memory = self._forecaster.join(past.memory, self._memory, expected, in_force)
+        since = self._clock.wall() - self._memory.window.last_wall
+        # What a restored window was going to be told of the gap before this process is void.
+        self._skipped = max(0, round(since / self._forecaster.step_seconds) - 1 - late)
 
     def _resume(self, last_wall: float, wall: float) -> None:
         step = self._forecaster.step_seconds

@@ -12,7 +12,7 @@ import numpy as np
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector as PrometheusCollector
 
-from exporter import catalog
+from exporter import absence, blindness, catalog
 from exporter.forecast import Degraded, State
 from model import schema
 
@@ -46,7 +46,20 @@ class Page(PrometheusCollector):
         """Yield the families that have at least one series now."""
         for name, rows in series(self._view(), self._version):
             if rows:
-                yield _family(catalog.BY_NAME[name], rows)
+                yield family(catalog.BY_NAME[name], rows)
+
+
+class Serving(PrometheusCollector):
+    """What is known of the process itself rather than of its node's hardware."""
+
+    def __init__(self, rows: Callable[[], Iterator[tuple[str, Rows]]]) -> None:
+        self._rows = rows
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the families that have at least one series now."""
+        for name, rows in self._rows():
+            if rows:
+                yield family(catalog.BY_NAME[name], rows)
 
 
 def series(view: View, version: str) -> Iterator[tuple[str, Rows]]:
@@ -59,12 +72,13 @@ def series(view: View, version: str) -> Iterator[tuple[str, Rows]]:
     yield "forewarn_build_info", [((version,), 1.0)]
 
 
-def _family(metric: catalog.Metric, rows: Rows) -> Metric:
+def family(metric: catalog.Metric, rows: Rows) -> Metric:
+    """Return the family of a catalogued metric with these rows."""
     kind: Any = CounterMetricFamily if metric.kind is catalog.Kind.COUNTER else GaugeMetricFamily
-    family: Metric = kind(metric.name, metric.help, labels=metric.labels)
+    built: Metric = kind(metric.name, metric.help, labels=metric.labels)
     for labels, value in rows:
-        family.add_metric(labels, value)  # type: ignore[attr-defined]
-    return family
+        built.add_metric(labels, value)  # type: ignore[attr-defined]
+    return built
 
 
 def _predictions(node: str, forecast: Forecast) -> Iterator[tuple[str, Rows]]:
@@ -126,12 +140,14 @@ def _shortest(value: np.float32) -> float:
 
 
 def _inputs(view: View) -> Iterator[tuple[str, Rows]]:
-    rows: dict[str, Rows] = {channel.metric: [] for channel in schema.CHANNELS}
+    rows: dict[str, Rows] = {channel.metric: [] for channel in schema.ON_A_NODE}
     index = _indices(view)
     for place, value in sorted(view.snapshot.values.items(), key=lambda item: _order(item[0])):
         gpu = () if place.uuid is None else (index.get(place.uuid, ""), place.uuid)
         rows[schema.BY_NAME[place.channel].metric].append(((view.node, *gpu), value))
     yield from rows.items()
+    ages = sorted(view.snapshot.ages.items())
+    yield "forewarn_reading_age_seconds", [((view.node, p.channel), age) for p, age in ages]
     counts = view.snapshot.missing_by_kind()
     yield "forewarn_missing_readings", [((view.node, k), float(n)) for k, n in counts.items()]
 
@@ -173,7 +189,13 @@ def _gpus(view: View) -> Iterator[tuple[str, Rows]]:
         yield "forewarn_gpus_expected", [((view.node,), float(view.snapshot.expected_count))]
     if view.snapshot.seen is not None:
         yield "forewarn_gpus_seen", [((view.node,), float(len(view.snapshot.seen)))]
+    unexplained = absence.unexplained(view.snapshot)
+    if unexplained is not None:
+        yield "forewarn_gpus_unexplained", [((view.node,), float(unexplained))]
     index = _indices(view)
+    yield "forewarn_gpu_departure_info", list(_departures(view, index))
+    blind = blindness.unlisted(view.snapshot)
+    yield "forewarn_channel_blind", [((view.node, channel), 1.0) for channel in blind]
     yield (
         "forewarn_gpu_workload_info",
         [
@@ -181,6 +203,15 @@ def _gpus(view: View) -> Iterator[tuple[str, Rows]]:
             for w in sorted(set(view.snapshot.workloads))
         ],
     )
+
+
+def _departures(view: View, index: Mapping[str, str]) -> Iterator[tuple[Sequence[str], float]]:
+    bmc = absence.witness(view.snapshot)
+    for left in view.snapshot.departures:
+        activity = "busy" if left.busy else "idle"
+        xid = "hardware" if left.hardware_xid else "none"
+        gpu = (view.node, index.get(left.uuid, ""), left.uuid)
+        yield (*gpu, left.after, activity, xid, bmc), 1.0
 
 
 def _model(view: View) -> Iterator[tuple[str, Rows]]:

@@ -19,6 +19,8 @@ class SourceName(StrEnum):
 
     DCGM = "dcgm"
     REDFISH = "redfish"
+    FACILITY = "facility"
+    """The facility exporter's page; in facility mode, the equipment itself."""
 
 
 class Missing(StrEnum):
@@ -43,8 +45,12 @@ class Missing(StrEnum):
     """The source names the sensor and says that it is not there."""
     HOST_OFF = "host_off"
     """The sensor talks while the host is off, so it says nothing of the node."""
+    FROZEN = "frozen"
+    """Nothing that used to jitter moves any more: a copy, not a reading."""
     STALE = "stale"
-    """Read too long ago to count as now."""
+    """Too old to count as now: read long ago, or an old copy that the source repeats."""
+    CONTRADICTED = "contradicted"
+    """Another reading of the same moment proves it wrong."""
     GPU_GONE = "gpu_gone"
     """An expected GPU has no series while its siblings report."""
     SOURCE_DOWN = "source_down"
@@ -89,6 +95,9 @@ class Reason(StrEnum):
     OUT_OF_RANGE = "out_of_range"
     NOT_FINITE = "not_finite"
     AMBIGUOUS = "ambiguous"
+    STALE = "stale"
+    """A GPU whose every reading stands still, energy included: an old copy."""
+    CONTRADICTED = "contradicted"
     UNKNOWN_STATUS = "unknown_status"
     """A status value outside its enumeration was read as unknown."""
     UNEXPECTED = "unexpected"
@@ -120,13 +129,35 @@ class Workload:
     container: str
 
 
+class LeftAfter(StrEnum):
+    """What the source did between the last page with a GPU and the first one without."""
+
+    RUNNING = "running"
+    """Nothing: page followed page."""
+    RELOAD = "reload"
+    """It answered without samples, as it does while it reads its list of devices anew."""
+    GAP = "gap"
+    """It did not answer, as after a restart."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Departure:
+    """How a GPU left the page while its siblings stayed, as far as the pages tell."""
+
+    uuid: str
+    after: LeftAfter
+    busy: bool
+    hardware_xid: bool
+
+
 @dataclass(frozen=True, slots=True)
 class SourceReadings:
     """One successful read.
 
     A place is in `values` or in `missing`, never in both; a place in neither
     was not asked for.  `errors` counts what was survived in this read.
-    `strategy` says how it was obtained, `requests` how many it took.
+    `strategy` says how it was obtained, `requests` how many it took; `ages` names
+    what was read before, in its turn, and how many seconds ago.
     """
 
     source: SourceName
@@ -134,10 +165,12 @@ class SourceReadings:
     missing: Mapping[Place, Missing] = field(default_factory=dict)
     gpus: tuple[Gpu, ...] = ()
     workloads: tuple[Workload, ...] = ()
+    departures: tuple[Departure, ...] = ()
     errors: Mapping[Reason, int] = field(default_factory=dict)
     strategy: str = ""
     requests: int = 1
     complete: bool = True
+    ages: Mapping[Place, float] = field(default_factory=dict)
 
 
 class SourceFailed(Exception):
@@ -164,5 +197,8 @@ class Source(Protocol):
         ...
 
     def close(self) -> None:
-        """Give back what the source holds at the other end; must not raise."""
+        """Give back what the source holds at the other end; must not raise.
+
+        Called once, at the end, if need be while a read hangs in its own thread.
+        """
         ...

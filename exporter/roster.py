@@ -40,6 +40,13 @@ class Roster:
         # Twice the board count remembers every GPU of a full exchange.
         return replace(self, known=(*gpus, *rest)[: 2 * highest], highest=highest)
 
+    def followed_by(self, later: Roster) -> Roster:
+        """Return the roster of one life after the other: what was seen last comes first."""
+        known = {gpu.uuid for gpu in later.known}
+        rest = tuple(gpu for gpu in self.known if gpu.uuid not in known)
+        highest = max(self.highest, later.highest)
+        return Roster((*later.known, *rest)[: 2 * highest], highest)
+
     def expected(self, declared: Declared) -> tuple[Gpu, ...]:
         """Return the GPUs that must report, by UUID; empty while nothing is known."""
         by_uuid = {gpu.uuid: gpu for gpu in self.known}

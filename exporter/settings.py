@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
 
+from daemon.secrets import SecretFile
 from daemon.settings import Section
+from daemon.tls import TlsSection
+from exporter.backfill.settings import BackfillSettings
 from exporter.redfish.settings import BmcSettings
 from exporter.roster import Declared
 
@@ -23,15 +28,33 @@ def _positive(section: Section, *names: str) -> None:
 
 
 class Listen(Section, frozen=True):
-    """Where the page is served."""
+    """Where the page is served, and who may read it."""
 
     host: str = "0.0.0.0"  # noqa: S104 - Prometheus comes from another machine
     port: int = 9477
+    tls: TlsSection | None = None
+    token_file: str = ""
+    username_file: str = ""
+    password_file: str = ""
 
     def __post_init__(self) -> None:
         """Check what the types cannot say."""
         if not 0 <= self.port <= 65535:
             raise ValueError(f"expected port from 0 to 65535, not {self.port}")
+        if bool(self.username_file) != bool(self.password_file):
+            raise ValueError("expected username_file and password_file together, or neither")
+
+    @property
+    def token(self) -> SecretFile | None:
+        """The bearer token, if readers must present one."""
+        return SecretFile(Path(self.token_file)) if self.token_file else None
+
+    @property
+    def user(self) -> tuple[SecretFile, SecretFile] | None:
+        """User name and password, if readers may present them."""
+        if not self.username_file:
+            return None
+        return SecretFile(Path(self.username_file)), SecretFile(Path(self.password_file))
 
 
 class DcgmSettings(Section, frozen=True):
@@ -45,7 +68,32 @@ class DcgmSettings(Section, frozen=True):
         """Check what the types cannot say."""
         if self.url and not self.url.startswith(("http://", "https://")):
             raise ValueError("expected url as http://<address>:9400/metrics")
+        if "@" in urlsplit(self.url).netloc:
+            raise ValueError("expected url without user name and password")
         _positive(self, "interval_seconds", "deadline_seconds")
+
+
+class RackSettings(Section, frozen=True):
+    """The facility exporter that reads what cools and feeds this node's rack."""
+
+    url: str = ""
+    rack: str = ""
+    """Empty: the rack that the facility exporter's page names for this node."""
+    token_file: str = ""
+    ca_file: str = ""
+    interval_seconds: float = 60.0
+    deadline_seconds: float = 8.0
+
+    def __post_init__(self) -> None:
+        """Check what the types cannot say."""
+        if self.url and not self.url.startswith(("http://", "https://")):
+            raise ValueError("expected url as http://<facility exporter>:9477/metrics")
+        _positive(self, "interval_seconds", "deadline_seconds")
+
+    @property
+    def token(self) -> SecretFile | None:
+        """The bearer token that the page asks for, if it does."""
+        return SecretFile(Path(self.token_file)) if self.token_file else None
 
 
 class Breaker(Section, frozen=True):
@@ -118,8 +166,10 @@ class Settings(Section, frozen=True):
     listen: Listen = Listen()
     dcgm: DcgmSettings = DcgmSettings()
     bmc: BmcSettings = BmcSettings()
+    facility: RackSettings = RackSettings()
     breaker: Breaker = Breaker()
     window: WindowSettings = WindowSettings()
+    backfill: BackfillSettings = BackfillSettings()
     model: ModelSettings = ModelSettings()
     gpus: GpuSettings = GpuSettings()
     log: LogSettings = LogSettings()

@@ -7,9 +7,10 @@ sees a reading that is too old.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from exporter import silence
 from exporter.readings import Missing, Place, SourceName
 from model import schema
 from model.sources import dcgm
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from exporter.collectors import SourceStatus
-    from exporter.readings import Gpu, Workload
+    from exporter.readings import Departure, Gpu, Workload
 
 FRESH_CYCLES = 3
 """A reading older than this many cycles of its source is no reading."""
@@ -38,7 +39,10 @@ class NodeSnapshot:
     expected_count: int | None
     seen: tuple[Gpu, ...] | None
     workloads: tuple[Workload, ...]
+    departures: tuple[Departure, ...]
     sources: Mapping[SourceName, SourceStatus]
+    ages: Mapping[Place, float] = field(default_factory=dict)
+    """Seconds since a reading that takes turns with others, and is held meanwhile, was read."""
 
     @property
     def gpu_missing(self) -> bool:
@@ -83,6 +87,7 @@ def take(
     values: dict[Place, float] = {}
     missing: dict[Place, Missing] = {}
     workloads: tuple[Workload, ...] = ()
+    ages: dict[Place, float] = {}
     for status in statuses:
         readings = status.readings
         if readings is None:
@@ -94,8 +99,11 @@ def take(
         values.update(readings.values)
         missing.update(readings.missing)
         workloads += readings.workloads
+        since = now - (status.read_at or now)
+        ages.update((place, age + since) for place, age in readings.ages.items())
     present = seen(statuses, now)
-    silent = _unread_gpus(expected, present) | _unread_node(statuses)
+    values |= silence.watched(statuses, now, expected=expected_count, seen=present)
+    silent = _unread_gpus(expected, present) | _unread_node(statuses, now)
     missing = silent | missing
     return NodeSnapshot(
         values=values,
@@ -104,8 +112,21 @@ def take(
         expected_count=expected_count,
         seen=present,
         workloads=workloads,
+        departures=_departures(statuses, expected, present),
         sources={status.name: status for status in statuses},
+        ages=ages,
     )
+
+
+def _departures(
+    statuses: Iterable[SourceStatus], expected: Iterable[Gpu], present: tuple[Gpu, ...] | None
+) -> tuple[Departure, ...]:
+    """Return how GPUs left that must report; while nothing can be counted, none has left."""
+    if present is None:
+        return ()
+    gone = {gpu.uuid for gpu in expected} - {gpu.uuid for gpu in present}
+    known = (status.readings.departures for status in statuses if status.readings is not None)
+    return tuple(left for departures in known for left in departures if left.uuid in gone)
 
 
 def _unread_gpus(
@@ -122,7 +143,15 @@ def _unread_gpus(
     }
 
 
-def _unread_node(statuses: Sequence[SourceStatus]) -> dict[Place, Missing]:
-    asked = any(status.name is SourceName.REDFISH for status in statuses)
-    silence = Missing.SOURCE_DOWN if asked else Missing.NO_SOURCE
-    return {Place(row.name): silence for row in schema.channels(schema.Level.NODE)}
+def _unread_node(statuses: Sequence[SourceStatus], now: float) -> dict[Place, Missing]:
+    """Name what no source spoke of: nobody is asked, nobody answered, or it was not shown."""
+    asked = {str(status.name) for status in statuses} | {schema.Origin.EXPORTER}
+    answered = {str(status.name) for status in statuses if is_fresh(status, now)}
+    answered.add(schema.Origin.EXPORTER)
+
+    def silence(origin: schema.Origin) -> Missing:
+        if origin not in asked:
+            return Missing.NO_SOURCE
+        return Missing.ABSENT_FAMILY if origin in answered else Missing.SOURCE_DOWN
+
+    return {Place(row.name): silence(row.origin) for row in schema.channels(schema.Level.NODE)}

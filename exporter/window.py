@@ -1,6 +1,6 @@
 """The last steps of every expected GPU on a fixed grid, gaps included.
 
-Pure and immutable.  The window keeps all channels of the schema as they were
+Pure and immutable.  The window keeps all channels of a node as they were
 read, counters raw in float64, so that it outlives any model; what a model
 wants is cut out of it on demand.
 """
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from exporter.snapshot import NodeSnapshot
 
-CHANNELS: tuple[str, ...] = tuple(channel.name for channel in schema.CHANNELS)
+CHANNELS: tuple[str, ...] = tuple(channel.name for channel in schema.ON_A_NODE)
 _COLUMN = {name: column for column, name in enumerate(CHANNELS)}
-_COUNTERS = np.array([c.kind is schema.Kind.COUNTER for c in schema.CHANNELS])
-_GPU_LEVEL = np.array([c.level is schema.Level.GPU for c in schema.CHANNELS])
+_COUNTERS = np.array([c.kind is schema.Kind.COUNTER for c in schema.ON_A_NODE])
+_GPU_LEVEL = np.array([c.level is schema.Level.GPU for c in schema.ON_A_NODE])
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,20 @@ class Window:
         """Return the share of the last `steps` steps in which any GPU reported anything."""
         read = ~np.isnan(self.raw[-steps:][:, :, _GPU_LEVEL])
         return float(read.any(axis=(1, 2)).sum()) / steps
+
+    def fill_ratio_since(self, wall: float) -> float:
+        """Return the share of all steps that lie after `wall` (seconds) and were read."""
+        read = ~np.isnan(self.raw[:, :, _GPU_LEVEL]).all(axis=(1, 2))
+        return float((read & (self.walls > wall)).sum()) / self.steps
+
+    def row_at(self, step: int, uuids: Sequence[str]) -> NDArray[np.float64]:
+        """Return [gpu, channel] of one step for these GPUs; those not in the window are NaN."""
+        have = {uuid: index for index, uuid in enumerate(self.uuids)}
+        row = np.full((len(uuids), len(CHANNELS)), np.nan)
+        for index, uuid in enumerate(uuids):
+            if uuid in have:
+                row[index] = self.raw[step, have[uuid]]
+        return row
 
     def push(self, row: NDArray[np.float64], wall: float) -> Window:
         """Return the window one step later; `row` is [gpu, channel], `wall` its time in seconds."""
@@ -142,7 +156,7 @@ def row(snapshot: NodeSnapshot) -> NDArray[np.float64]:
     for index, gpu in enumerate(snapshot.expected):
         if here is not None and gpu.uuid not in here:
             continue
-        for column, channel in enumerate(schema.CHANNELS):
+        for column, channel in enumerate(schema.ON_A_NODE):
             uuid = gpu.uuid if channel.level is schema.Level.GPU else None
             values[index, column] = snapshot.values.get(Place(channel.name, uuid), np.nan)
     return values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ARTEFACT_BYTES_LIMIT = 64 << 20
+_ORIGIN = re.compile(r"^\[ONNXRuntimeError\] : \d+ : \w+ : (/\S+:\d+ .*?\) )?")
 PROBE_GPUS = (1, 2, 8)
 """A graph that was traced with a fixed number of GPUs answers for that number only."""
 
@@ -107,13 +109,19 @@ def _open(blob: bytes, path: Path) -> Any:
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
+    for pool in ("intra_op", "inter_op"):
+        options.add_session_config_entry(f"session.{pool}.allow_spinning", "0")
     options.log_severity_level = 4
     try:
         return ort.InferenceSession(blob, options, providers=["CPUExecutionProvider"])
     except Exception as error:
-        raise ModelRefused(
-            Refusal.NOT_ONNX, f"{path}: {str(error).splitlines()[0][:200]}"
-        ) from error
+        raise ModelRefused(Refusal.NOT_ONNX, f"{path}: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    """Return what the runtime says, without the place in its sources where it says it."""
+    line = next(iter(str(error).splitlines()), type(error).__name__)
+    return _ORIGIN.sub("", line)[:300]
 
 
 def _metadata(session: Any, path: Path) -> ArtefactInfo:
@@ -129,7 +137,8 @@ def _metadata(session: Any, path: Path) -> ArtefactInfo:
 
 
 def _check_schema(info: ArtefactInfo) -> None:
-    unknown = [name for name in info.names if name not in schema.BY_NAME]
+    known = {row.name for row in schema.ON_A_NODE}
+    unknown = [name for name in info.names if name not in known]
     if unknown:
         raise ModelRefused(Refusal.FINGERPRINT, f"unknown channels {unknown}")
     expected = schema.fingerprint(info.names)
@@ -173,8 +182,7 @@ def _probe(predictor: Predictor) -> None:
             try:
                 outcome = predictor.predict(window, predictor.initial_state(gpus))
             except Exception as error:
-                first = str(error).splitlines()[0][:200]
-                raise ModelRefused(Refusal.PROBE, f"{gpus} GPUs: {first}") from error
+                raise ModelRefused(Refusal.PROBE, f"{gpus} GPUs: {_reason(error)}") from error
             _check_outcome(outcome, predictor.info, gpus)
 
 

@@ -16,11 +16,13 @@ from daemon.lifecycle import FileWatch
 from daemon.serving import Server
 from daemon.settings import SettingsError, load
 from remediation.catalog import Catalog
+from remediation.checkpoint_http import HttpHook
 from remediation.evidence_http import Endpoint, HttpEvidence
 from remediation.kube.cluster import KubeCluster
 from remediation.kube.connection import connect
 from remediation.kube.lease import KubeLease
-from remediation.kube.ledger import ConfigMapLedger
+from remediation.kube.ledger import ConfigMapLedger, LedgerMemory, ledger_feed, remember
+from remediation.kube.mirror import Mirror
 from remediation.leadership import Elector
 from remediation.loop import Loop, Pace
 from remediation.pages import Pages
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
     from daemon.clocks import Clock
     from remediation.kube.connection import Connection
+    from remediation.kube.wire import ConfigMap
     from remediation.policy.limits import Policy
     from remediation.settings import Listener, Source
 
@@ -79,6 +82,11 @@ class App:
             timeout_seconds=kubernetes.timeout,
         )
         self._session = requests.Session()
+        # Connecting and answering may take a time-out each, and a call must end within one.
+        self._hook = HttpHook(timeout_seconds=kubernetes.timeout / 2)
+        self._memory = LedgerMemory()
+        self._cluster = self._make_cluster(self._connection)
+        self._ledger_watch = self._make_ledger_watch(self._connection)
         self._elector = self._make_elector(self._connection, die)
         self._loop = self._make_loop(self._connection)
         self._webhook = _serve(settings.webhook, self._make_webhook())
@@ -98,7 +106,13 @@ class App:
     def start(self) -> None:
         """Bind both sockets and begin; raises `OSError` when an address is taken."""
         self._webhook.start()
-        self._pages.start()
+        try:
+            self._pages.start()
+        except OSError:
+            # Its threads would keep alive a process that cannot do its work.
+            self._webhook.close()
+            raise
+        self._ledger_watch.start()
         for name, target in (("loop", self._run_loop), ("lease", self._run_elector)):
             thread = threading.Thread(target=target, name=name, daemon=True)
             thread.start()
@@ -118,12 +132,15 @@ class App:
         self._webhook.close()
         for thread in self._threads:
             thread.join(timeout=self._settings.kubernetes.timeout * 2)
+        self._ledger_watch.close()
+        self._cluster.close()
         try:
             self._elector.resign()
         except CallFailed as failure:
             self._log.warning("lease not given back", error=str(failure))
         self._pages.close()
         self._session.close()
+        self._hook.close()
         self._connection.close()
 
     def reload(self) -> None:
@@ -162,7 +179,10 @@ class App:
                 # A new leader has heard nothing: ask Alertmanager itself.
                 self._loop.wake(poll=True)
             led = leads
-            self._stop.wait(self._settings.lease.retry_seconds)
+            self._stop.wait(self._settings.lease.retry)
+
+    def _stir(self) -> None:
+        self._loop.wake()
 
     def _current_policy(self) -> Policy:
         return self._policy
@@ -178,20 +198,42 @@ class App:
             lost_while_acting=die,
         )
 
+    def _make_cluster(self, connection: Connection) -> KubeCluster:
+        settings = self._settings
+        return KubeCluster(
+            connection,
+            selector=settings.pool.selector,
+            gpu_resources=settings.pool.gpu_resources,
+            stream_seconds=settings.pace.whole_watch_seconds,
+            clock=self._clock,
+            stirred=self._stir,
+        )
+
+    def _make_ledger_watch(self, connection: Connection) -> Mirror[str, ConfigMap]:
+        def changed(_: ConfigMap | None, after: ConfigMap | None) -> None:
+            # What another replica heard, or a person ordered there, is acted on at once.
+            if remember(self._memory, after):
+                self._loop.wake()
+
+        return Mirror(
+            ledger_feed(connection),
+            stream_seconds=self._settings.pace.whole_watch_seconds,
+            call_seconds=self._settings.kubernetes.timeout,
+            clock=self._clock,
+            changed=changed,
+        )
+
     def _make_loop(self, connection: Connection) -> Loop:
         settings = self._settings
         return Loop(
-            cluster=KubeCluster(
-                connection,
-                selector=settings.pool.selector,
-                gpu_resources=settings.pool.gpu_resources,
-                clock=self._clock,
-            ),
-            ledger=ConfigMapLedger(connection),
+            hook=self._hook,
+            cluster=self._cluster,
+            ledger=ConfigMapLedger(connection, self._memory),
             evidence=HttpEvidence(
                 alertmanager=self._endpoint(settings.alertmanager),
                 prometheus=self._endpoint(settings.prometheus),
                 cluster=settings.cluster,
+                distress=lambda: self._policy.distress.alerts,
                 clock=self._clock,
             ),
             leadership=self._elector,
@@ -212,7 +254,7 @@ class App:
         settings = self._settings
         return Webhook(
             token=settings.webhook.token,
-            ledger=ConfigMapLedger(self._connection.within(CALL_SECONDS)),
+            ledger=ConfigMapLedger(self._connection.within(CALL_SECONDS), self._memory),
             cluster=settings.cluster,
             limits=lambda: self._policy.limits,
             body_limit_bytes=settings.webhook.body_limit_bytes,
@@ -226,7 +268,7 @@ class App:
         return Pages(
             registry=self.registry,
             token=self._settings.status.token,
-            ledger=ConfigMapLedger(self._connection),
+            ledger=ConfigMapLedger(self._connection, self._memory),
             status=lambda: self._report.status,
             alive=self._alive,
             wake=self._loop.wake,
@@ -235,6 +277,9 @@ class App:
         )
 
     def _alive(self) -> bool:
+        # A replica whose lease thread ended would stand by for ever and look well.
+        if not all(thread.is_alive() for thread in self._threads):
+            return False
         status = self._report.status
         last = status.ended_monotonic if status is not None else self._started_monotonic
         longest = max(_STILL_LEAST_SECONDS, _STILL_TICKS * self._settings.pace.tick_seconds)
@@ -246,7 +291,8 @@ def _serve(listener: Listener, application: object) -> Server:
         application,
         host=listener.host,
         port=listener.port,
-        body_limit_bytes=listener.body_limit_bytes,
+        # The application refuses at the limit and counts it; the server stops what is far above.
+        body_limit_bytes=4 * listener.body_limit_bytes,
         tls=listener.tls.files() if listener.tls is not None else None,
     )
 

@@ -18,9 +18,20 @@ if TYPE_CHECKING:
 
     from prometheus_client import CollectorRegistry
 
-    from remediation.policy.budget import Use
+    from remediation.policy.use import Use
 
-BUDGET_SCOPES = ("concurrency", "pool_share", "elevated", "tokens", "breaker")
+BUDGET_SCOPES = (
+    "concurrency",
+    "domain",
+    "waves",
+    "checkpoints",
+    "snapshots",
+    "predicted",
+    "pool_share",
+    "elevated",
+    "tokens",
+    "breaker",
+)
 _STATE_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600)
 _TICK_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
@@ -67,6 +78,7 @@ class Catalog:
         )
         for decision in Decision:
             self.steps.labels(decision)
+            self.alert_to_step.labels(decision)
             for acted in ("true", "false"):
                 self.decisions.labels(decision, acted)
         for state in EpisodeState:
@@ -110,6 +122,12 @@ class Catalog:
         self.tick_duration = Histogram(
             "forewarn_remediation_tick_duration_seconds",
             "Duration of one tick",
+            registry=self._registry,
+            buckets=_TICK_SECONDS,
+        )
+        self.evidence_duration = Histogram(
+            "forewarn_remediation_evidence_duration_seconds",
+            "Duration of asking Alertmanager and Prometheus once",
             registry=self._registry,
             buckets=_TICK_SECONDS,
         )

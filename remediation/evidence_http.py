@@ -37,11 +37,16 @@ _STATUSES = {
     429: FailureReason.OVERLOADED,
     503: FailureReason.OVERLOADED,
 }
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 class _Sample(msgspec.Struct):
     metric: dict[str, str]
     value: tuple[float, str]
+
+
+class _Trouble(msgspec.Struct):
+    labels: dict[str, str]
 
 
 class _Vector(msgspec.Struct):
@@ -85,15 +90,40 @@ class Endpoint:
         form: Mapping[str, str] | None = None,
     ) -> bytes:
         where = f"{method} {self._url}{path}"
+        answer = self._ask(method, path, where, params, form)
+        if self._token is not None and (answer.status_code == 401 or not _is_json(answer)):
+            # A proxy that shows its log-in page: the token may have been replaced meanwhile.
+            answer = self._ask(method, path, where, params, form)
+        if answer.status_code in _REDIRECTS:
+            message = f"{where}: {answer.status_code}, a redirect is not followed"
+            raise CallFailed(message, FailureReason.BAD_CONTENT)
+        if answer.status_code != 200:
+            reason = _STATUSES.get(answer.status_code, FailureReason.SERVER_ERROR)
+            raise CallFailed(f"{where}: {answer.status_code}, expected 200", reason)
+        if not _is_json(answer):
+            kind = answer.headers.get("Content-Type", "nothing")[:80]
+            raise CallFailed(f"{where}: {kind}, expected JSON", FailureReason.BAD_CONTENT)
+        return answer.content
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        where: str,
+        params: Mapping[str, str] | None,
+        form: Mapping[str, str] | None,
+    ) -> requests.Response:
         try:
             headers = {"Authorization": f"Bearer {self._token.read()}"} if self._token else {}
-            answer = self._session.request(
+            return self._session.request(
                 method,
                 f"{self._url}{path}",
                 params=params,
                 data=form,
                 headers=headers,
                 timeout=self._timeout,
+                # The bearer token must not travel to wherever an answer points.
+                allow_redirects=False,
             )
         except SecretUnreadable as error:
             raise CallFailed(f"{where}: {error}", FailureReason.UNAUTHORIZED) from error
@@ -101,21 +131,27 @@ class Endpoint:
             raise CallFailed(f"{where}: no answer in time", FailureReason.TIMEOUT) from error
         except requests.RequestException as error:
             raise CallFailed(f"{where}: cannot connect", FailureReason.UNREACHABLE) from error
-        if answer.status_code != 200:
-            reason = _STATUSES.get(answer.status_code, FailureReason.SERVER_ERROR)
-            raise CallFailed(f"{where}: {answer.status_code}, expected 200", reason)
-        return answer.content
 
 
 class HttpEvidence:
-    """Alertmanager and Prometheus as they are now; see `remediation.ports.EvidenceSource`."""
+    """Alertmanager and Prometheus as they are now; see `remediation.ports.EvidenceSource`.
+
+    `distress` returns the names of the alerts that the policy takes for distress.
+    """
 
     def __init__(
-        self, *, alertmanager: Endpoint, prometheus: Endpoint, cluster: str, clock: Clock
+        self,
+        *,
+        alertmanager: Endpoint,
+        prometheus: Endpoint,
+        cluster: str,
+        distress: Callable[[], tuple[str, ...]],
+        clock: Clock,
     ) -> None:
         self._alertmanager = alertmanager
         self._prometheus = prometheus
         self._cluster = cluster
+        self._distress = distress
         self._clock = clock
 
     def read(self, nodes: frozenset[str]) -> EvidenceReading:
@@ -123,9 +159,35 @@ class HttpEvidence:
         polled_at = self._clock.wall()
         failures: dict[Source, CallFailed] = {}
         alerts = _attempt(self._alerts, Source.ALERTMANAGER, failures)
-        predictions = _attempt(lambda: self._predictions(nodes), Source.PROMETHEUS, failures)
-        evidence = Evidence(alerts=alerts, polled_at=polled_at, predictions=predictions)
+        # An alert that no post brought is judged in the tick that finds it.
+        concerned = nodes | {alert.node for alert in alerts or ()}
+        predictions = _attempt(lambda: self._predictions(concerned), Source.PROMETHEUS, failures)
+        troubles = _attempt(self._troubles, Source.ALERTMANAGER, failures)
+        evidence = Evidence(
+            alerts=alerts, polled_at=polled_at, predictions=predictions, distress=troubles
+        )
         return EvidenceReading(evidence, failures)
+
+    def _troubles(self) -> frozenset[str]:
+        """Return which of the alerts that the policy takes for distress fire in this cluster."""
+        names = self._distress()
+        if not names:
+            return frozenset()
+        wanted = "|".join(names)
+        params = {"filter": f'alertname=~"{wanted}"', "silenced": "false", "inhibited": "false"}
+        body = self._alertmanager.get("/api/v2/alerts", params)
+        try:
+            found = msgspec.json.decode(body, type=list[_Trouble])
+        except (msgspec.DecodeError, UnicodeError) as error:
+            message = f"not an Alertmanager alert list: {error}"
+            raise CallFailed(message, FailureReason.UNEXPECTED_ANSWER) from error
+        # An alert that names no cluster may be about this one.
+        here = {"", self._cluster} if self._cluster else None
+        return frozenset(
+            one.labels.get("alertname", "")
+            for one in found
+            if here is None or one.labels.get("cluster", "") in here
+        )
 
     def _alerts(self) -> tuple[Alert, ...]:
         body = self._alertmanager.get("/api/v2/alerts", {"filter": 'remediation=~".+"'})
@@ -144,7 +206,15 @@ class HttpEvidence:
         except (msgspec.DecodeError, UnicodeError) as error:
             message = f"not a Prometheus query answer: {error}"
             raise CallFailed(message, FailureReason.UNEXPECTED_ANSWER) from error
+        if not answer.data.result:
+            # Somebody else's tenant answers like this: nothing at all is no evidence of health.
+            message = "Prometheus holds nothing about the nodes that were asked for"
+            raise CallFailed(message, FailureReason.NO_DATA)
         return read_predictions(answer.data.result)
+
+
+def _is_json(answer: requests.Response) -> bool:
+    return answer.headers.get("Content-Type", "").partition(";")[0].strip().endswith("json")
 
 
 def query(nodes: Iterable[str]) -> str:

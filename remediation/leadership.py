@@ -82,7 +82,7 @@ class Elector:
         self._seen: _Seen | None = None
         self._epoch = 0
         self._until = 0.0
-        self._acting = False
+        self._acting = 0
 
     @property
     def holder(self) -> str:
@@ -97,14 +97,14 @@ class Elector:
 
     @contextmanager
     def acting(self) -> Iterator[None]:
-        """Mark that a write is under way."""
+        """Mark that a write is under way; several may be, each on its own thread."""
         with self._lock:
-            self._acting = True
+            self._acting += 1
         try:
             yield
         finally:
             with self._lock:
-                self._acting = False
+                self._acting -= 1
 
     def attempt(self) -> CallFailed | None:
         """Renew, take over or watch, once; return what failed, if anything did."""
@@ -166,6 +166,6 @@ class Elector:
             if not over:
                 return
             self._epoch = 0
-            acting = self._acting
+            acting = self._acting > 0
         if acting:
             self._lost_while_acting()

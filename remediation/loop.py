@@ -8,25 +8,27 @@ nothing.
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from remediation.moves import Moves, refused
 from remediation.policy.evidence import Evidence
 from remediation.policy.plan import plan, pods_wanted, summary
-from remediation.policy.refusal import Reason, Refusal
 from remediation.policy.snapshot import Snapshot
-from remediation.policy.steps import EpisodeState, EvictWave
-from remediation.ports import CallFailed, Conflict, EvictionOutcome, FailureReason
+from remediation.policy.steps import EvictWave, NodeWrite
+from remediation.ports import CallFailed, Conflict, FailureReason, Pods
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from daemon.clocks import Clock
     from remediation.policy.ledger import Ledger
     from remediation.policy.limits import Policy
-    from remediation.policy.snapshot import Node, Pod
-    from remediation.policy.steps import Finding, NodeWrite, Plan, Step
-    from remediation.ports import Cluster, EvidenceSource, Leadership, LedgerStore
+    from remediation.policy.refusal import Refusal
+    from remediation.policy.snapshot import Node
+    from remediation.policy.steps import Finding, Plan, Step
+    from remediation.ports import CheckpointHook, Cluster, EvidenceSource, Leadership, LedgerStore
     from remediation.report import Report
 
 _RECORD_ATTEMPTS = 5
@@ -36,10 +38,23 @@ _STREAK = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """How often to look when nothing happens, and how often to ask Alertmanager unprompted."""
+    """How often to look when nothing happens, and how often to ask Alertmanager unprompted.
+
+    `lanes` steps are taken side by side: a burst waits for the server as a
+    whole, not for one answer after the other.
+    """
 
     tick_seconds: float
     poll_seconds: float
+    lanes: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What became of one step, and whether looking again at once is worth it."""
+
+    progressed: bool
+    refusal: Refusal | None = None
 
 
 class Loop:
@@ -49,6 +64,7 @@ class Loop:
         self,
         *,
         cluster: Cluster,
+        hook: CheckpointHook,
         ledger: LedgerStore,
         evidence: EvidenceSource,
         leadership: Leadership,
@@ -65,6 +81,8 @@ class Loop:
         self._pace = pace
         self._clock = clock
         self._report = report
+        self._moves = Moves(cluster, hook, report, clock)
+        self._lanes = ThreadPoolExecutor(pace.lanes, thread_name_prefix="lane")
         self._wake = threading.Event()
         self._polled_monotonic: float | None = None
 
@@ -102,24 +120,29 @@ class Loop:
     def _tick(self) -> bool:
         epoch = self._leadership.epoch()
         policy = self._policy()
-        stored = self._ledger.read()
+        stored = self._ledger.last() or self._ledger.read()
         nodes = self._cluster.nodes()
         evidence = self._read_evidence(nodes, stored.ledger)
+        pods = self._cluster.pods() if pods_wanted(nodes, stored.ledger, evidence) else Pods({})
         snapshot = Snapshot(
             now=self._clock.wall(),
             epoch=epoch,
             nodes=nodes,
-            pods=self._read_pods(nodes, policy),
+            pods=pods.on,
+            pending=pods.pending,
             ledger=stored.ledger,
             evidence=evidence,
             policy=policy,
+            trials=self._moves.trials,
+            answers=self._moves.answers,
         )
         if not epoch:
             decided = plan(snapshot)
             self._finish(snapshot, decided, decided.findings)
             return False
         decided = self._record(snapshot, stored.version)
-        progressed, findings = self._act(decided, epoch)
+        self._moves.forget_others(decided.ledger)
+        progressed, findings = self._act(decided, snapshot)
         self._finish(snapshot, decided, findings)
         return progressed
 
@@ -141,6 +164,7 @@ class Loop:
             return Evidence()
         self._polled_monotonic = self._clock.monotonic()
         reading = self._evidence.read(frozenset(concerned))
+        self._report.evidence_took(self._clock.monotonic() - self._polled_monotonic)
         self._report.evidence_failed(reading.failures)
         return reading.evidence
 
@@ -148,96 +172,108 @@ class Loop:
         last = self._polled_monotonic
         return last is None or self._clock.monotonic() - last >= self._pace.poll_seconds
 
-    def _read_pods(
-        self, nodes: Mapping[str, Node], policy: Policy
-    ) -> Mapping[str, tuple[Pod, ...]]:
-        return {name: self._cluster.pods(name) for name in pods_wanted(nodes, policy)}
-
     def _record(self, snapshot: Snapshot, version: str) -> Plan:
-        """Plan and write the ledger; whoever was faster makes us plan again on what they wrote."""
+        """Plan and write the ledger; whoever was faster makes us plan again on what they wrote.
+
+        Steps that need nothing written wait for a fresh look: a pause must not be overlooked.
+        """
+        fresh = False
         for _ in range(_RECORD_ATTEMPTS):
             if snapshot.ledger.epoch > snapshot.epoch:
                 raise Conflict("a later leader wrote the ledger")
             decided = plan(snapshot)
-            if decided.ledger == snapshot.ledger and version:
+            unchanged = decided.ledger == snapshot.ledger and bool(version)
+            if unchanged and (fresh or not decided.steps):
                 return decided
-            try:
-                with self._leadership.acting():
-                    self._must_lead(snapshot.epoch)
-                    self._ledger.write(decided.ledger, version)
-            except CallFailed as failure:
-                if not isinstance(failure, Conflict) and not failure.may_have_happened:
-                    raise
-            else:
+            if not unchanged and self._write(decided.ledger, version, snapshot.epoch):
                 return decided
             stored = self._ledger.read()
+            fresh = True
+            if unchanged and stored.version == version:
+                return decided
             snapshot, version = replace(snapshot, ledger=stored.ledger), stored.version
         raise Conflict("the ledger kept changing")
+
+    def _write(self, ledger: Ledger, version: str, epoch: int) -> bool:
+        """Swap the ledger; return whether that is known to have happened."""
+        try:
+            with self._leadership.acting():
+                self._must_lead(epoch)
+                self._ledger.write(ledger, version)
+        except CallFailed as failure:
+            if not isinstance(failure, Conflict) and not failure.may_have_happened:
+                raise
+            return False
+        return True
 
     def _must_lead(self, epoch: int) -> None:
         if self._leadership.epoch() != epoch:
             raise CallFailed("the lease is no longer ours", FailureReason.CONFLICT)
 
-    def _act(self, decided: Plan, epoch: int) -> tuple[bool, tuple[Finding, ...]]:
-        progressed = False
+    def _act(self, decided: Plan, snapshot: Snapshot) -> tuple[bool, tuple[Finding, ...]]:
         findings = {finding.node: finding for finding in decided.findings}
-        for step in decided.steps:
-            finding = findings[step.node.name]
-            try:
-                with self._leadership.acting():
-                    self._must_lead(epoch)
-                    finding, done = self._take(step, finding, epoch)
-            except Conflict:
-                # Somebody wrote the node in between: look again at once, decide again.
-                progressed = True
-                continue
-            except CallFailed as failure:
-                self._report.call_failed(failure)
-                if failure.may_have_happened:
-                    break
-                continue
-            findings[step.node.name] = finding
-            progressed = progressed or done
+        halted = threading.Event()
+        waves = [step for step in decided.steps if isinstance(step, EvictWave)]
+        others = [step for step in decided.steps if not isinstance(step, EvictWave)]
+        progressed = False
+        # Every grant is recorded: among themselves the order of writes means nothing any more.
+        # Work leaves after them, so that none of it lands on a node that is about to be excluded.
+        for steps in (others, waves):
+            for step, done in zip(steps, self._attempt_all(steps, snapshot, halted), strict=True):
+                progressed = progressed or done.progressed
+                if done.refusal is not None and isinstance(step, EvictWave):
+                    names = [node.name for node in step.nodes if node.name in findings]
+                    new = {name: refused(findings[name], step, done.refusal) for name in names}
+                    findings.update(new)
         return progressed, tuple(findings.values())
 
-    def _take(self, step: Step, finding: Finding, epoch: int) -> tuple[Finding, bool]:
-        if isinstance(step, EvictWave):
-            return self._evict(step, finding, epoch)
-        self._cluster.write_node(step)
+    def _attempt_all(
+        self, steps: Sequence[Step], snapshot: Snapshot, halted: threading.Event
+    ) -> Sequence[_Done]:
+        def attempt(step: Step) -> _Done:
+            return self._attempt(step, snapshot, halted)
+
+        lone = len(steps) <= 1
+        return list(map(attempt, steps) if lone else self._lanes.map(attempt, steps))
+
+    def _attempt(self, step: Step, snapshot: Snapshot, halted: threading.Event) -> _Done:
+        if halted.is_set():
+            return _Done(progressed=False)
+        try:
+            with self._leadership.acting():
+                self._must_lead(snapshot.epoch)
+                return self._take(step, snapshot)
+        except Conflict:
+            # Somebody wrote the node in between: look again at once, decide again.
+            return _Done(progressed=True)
+        except CallFailed as failure:
+            self._report.call_failed(failure)
+            if failure.may_have_happened:
+                halted.set()
+            return _Done(progressed=False)
+
+    def _take(self, step: Step, snapshot: Snapshot) -> _Done:
+        def may_go_on() -> bool:
+            return self._leadership.epoch() == snapshot.epoch
+
+        if isinstance(step, NodeWrite):
+            self._cluster.write_node(step)
+        elif isinstance(step, EvictWave):
+            refusal = self._moves.evict(step, snapshot.policy.migrate, may_go_on=may_go_on)
+            if refusal is not None:
+                return _Done(progressed=False, refusal=refusal)
+        else:
+            further = self._moves.prepare(step, may_go_on=may_go_on)
+            if not step.first:
+                # Asked again only to hear how it stands: that is no step, and no Event.
+                return _Done(progressed=further)
         self._done(step)
-        return finding, True
+        return _Done(progressed=True)
 
-    def _evict(self, wave: EvictWave, finding: Finding, epoch: int) -> tuple[Finding, bool]:
-        outcomes = self._cluster.evict(wave, may_go_on=lambda: self._leadership.epoch() == epoch)
-        self._report.evicted(outcomes.values())
-        refusal = _refusal(wave, outcomes)
-        if refusal is not None:
-            sentence = f"{wave.node.name} waits: {refusal.words}"
-            blocked = replace(
-                finding, state=EpisodeState.BLOCKED, refusal=refusal, sentence=sentence
-            )
-            return blocked, False
-        self._done(wave)
-        return finding, True
-
-    def _done(self, step: NodeWrite | EvictWave) -> None:
+    def _done(self, step: Step) -> None:
         self._report.step_done(step)
         try:
             self._cluster.tell(step)
         except CallFailed as failure:
             # The Event is for people; the mark on the node already says it.
             self._report.call_failed(failure)
-
-
-def _refusal(wave: EvictWave, outcomes: Mapping[str, EvictionOutcome]) -> Refusal | None:
-    names = {pod.uid: str(pod) for pod in wave.pods}
-    harmless = {EvictionOutcome.ACCEPTED, EvictionOutcome.GONE, EvictionOutcome.REPLACED}
-    refused = [(uid, o) for uid, o in outcomes.items() if o not in harmless]
-    worst = sorted(refused, key=lambda one: one[1] is EvictionOutcome.DEFERRED)
-    if not worst:
-        return None
-    uid, outcome = worst[0]
-    if outcome is EvictionOutcome.BUDGET:
-        words = f"a disruption budget protects {names[uid]}"
-        return Refusal(Reason.DISRUPTION_BUDGET, words)
-    return Refusal(Reason.EVICTION_REFUSED, f"the eviction of {names[uid]} was {outcome}")

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from remediation.policy.evidence import Evidence
     from remediation.policy.ledger import Ledger
+    from remediation.policy.preparing import Part
     from remediation.policy.snapshot import Node, Pod
-    from remediation.policy.steps import EvictWave, NodeWrite
+    from remediation.policy.steps import EvictWave, NodeWrite, Step
 
 
 class FailureReason(StrEnum):
@@ -32,7 +33,10 @@ class FailureReason(StrEnum):
     OVERLOADED = "overloaded"
     SERVER_ERROR = "server_error"
     UNEXPECTED_ANSWER = "unexpected_answer"
+    BAD_CONTENT = "bad_content"
+    NO_DATA = "no_data"
     LEDGER_UNREADABLE = "ledger_unreadable"
+    STALE = "stale"
 
 
 class CallFailed(Exception):
@@ -64,8 +68,22 @@ class EvictionOutcome(StrEnum):
     OVERLOADED = "overloaded"
     GONE = "gone"
     REPLACED = "replaced"
+    DENIED = "denied"
+    NOT_ALLOWED = "not_allowed"
     FAILED = "failed"
     DEFERRED = "deferred"
+
+
+@dataclass(frozen=True, slots=True)
+class EvictionAnswer:
+    """What became of one eviction, in the server's words where they say more.
+
+    `retry_seconds` is how long the server asked to be left alone, if it did.
+    """
+
+    outcome: EvictionOutcome
+    words: str = ""
+    retry_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +97,9 @@ class StoredLedger:
 class LedgerStore(Protocol):
     """One ledger for all replicas."""
 
+    def last(self) -> StoredLedger | None:
+        """Return the ledger as last read, written or told of: only a swap proves it current."""
+
     def read(self) -> StoredLedger:
         """Return the stored ledger; raises `CallFailed`, also when it is garbage."""
 
@@ -86,25 +107,52 @@ class LedgerStore(Protocol):
         """Replace the ledger of `version`; raises `Conflict` when it is no longer that one."""
 
 
+@dataclass(frozen=True, slots=True)
+class Pods:
+    """The pods of one moment: by node of the pool, each of which has a key, and those pending.
+
+    Pending are pods that ask for GPUs and are bound to no node.
+    """
+
+    on: Mapping[str, tuple[Pod, ...]]
+    pending: tuple[Pod, ...] = ()
+
+
 class Cluster(Protocol):
     """The nodes of the pool and what may be done to them."""
 
     def nodes(self) -> Mapping[str, Node]:
-        """Return the pool by name; raises `CallFailed`."""
+        """Return the pool by name, own writes included; raises `CallFailed` when it is not known.
 
-    def pods(self, node: str) -> tuple[Pod, ...]:
-        """Return the pods on one node; raises `CallFailed`."""
+        It may be a moment old: a write is bound to the version that was read.
+        """
+
+    def pods(self) -> Pods:
+        """Return the pods of the pool that was last read; raises `CallFailed`."""
 
     def write_node(self, write: NodeWrite) -> None:
         """Do one PATCH; raises `Conflict` when the node changed since, `CallFailed` otherwise."""
 
     def evict(
         self, wave: EvictWave, *, may_go_on: Callable[[], bool]
-    ) -> Mapping[str, EvictionOutcome]:
-        """Evict a wave, all or (when the dry run says no) nothing; outcomes by pod uid."""
+    ) -> Mapping[str, EvictionAnswer]:
+        """Evict a wave, all or (when the dry run says no) nothing; answers by pod uid."""
 
-    def tell(self, write: NodeWrite | EvictWave) -> None:
-        """Leave an Event on the node; raises `CallFailed`."""
+    def note_checkpoint(self, pod: Pod, name: str) -> Part:
+        """Note on one pod that it should save under `name`; noting twice is noting once."""
+
+    def take_snapshot(self, namespace: str, claim: str, *, name: str, snapshot_class: str) -> Part:
+        """Take a snapshot of one claim under `name`, or look how it stands."""
+
+    def tell(self, write: Step) -> None:
+        """Leave an Event on every node that the step concerns; raises `CallFailed`."""
+
+
+class CheckpointHook(Protocol):
+    """Pods that are asked over HTTP."""
+
+    def ask(self, pod: Pod, name: str) -> Part:
+        """Ask `pod` to save its work under `name`; asking twice is asking once."""
 
 
 class Source(StrEnum):
@@ -127,7 +175,7 @@ class EvidenceSource(Protocol):
     """Alertmanager and Prometheus, read now."""
 
     def read(self, nodes: frozenset[str]) -> EvidenceReading:
-        """Return the alerts of all nodes and the predictions of `nodes`; never raises."""
+        """Return all alerts, and predictions of `nodes` and of what alerts name; never raises."""
 
 
 class Leadership(Protocol):
@@ -156,22 +204,29 @@ def swap(
 ) -> Ledger:
     """Apply `change` by compare-and-swap and return what is stored then.
 
-    `change` runs again on a fresh ledger after every conflict or lost answer, so
-    it must be idempotent; returning its argument means that nothing needs
-    writing.  No new attempt begins once `out_of_time`.  Raises `CallFailed`.
+    The first attempt starts from the ledger last seen, and so costs one call;
+    `change` runs again on a fresh one after every conflict or lost answer, so
+    it must be idempotent.  Returning its argument means that nothing needs
+    writing, which only a fresh ledger may say.  No new attempt begins once
+    `out_of_time`.  Raises `CallFailed`.
     """
-    last: CallFailed = Conflict("the ledger kept changing")
+    failure: CallFailed = Conflict("the ledger kept changing")
+    seen = store.last()
+    fresh = seen is None
+    stored = seen or store.read()
     for _ in range(attempts):
-        stored = store.read()
         wanted = change(stored.ledger)
-        if wanted == stored.ledger and stored.version:
+        unchanged = wanted == stored.ledger and bool(stored.version)
+        if unchanged and fresh:
             return stored.ledger
-        try:
-            return store.write(wanted, stored.version).ledger
-        except CallFailed as failure:
-            if not isinstance(failure, Conflict) and not failure.may_have_happened:
-                raise
-            last = failure
-        if out_of_time():
-            break
-    raise last
+        if not unchanged:
+            try:
+                return store.write(wanted, stored.version).ledger
+            except CallFailed as failed:
+                if not isinstance(failed, Conflict) and not failed.may_have_happened:
+                    raise
+                failure = failed
+            if out_of_time():
+                break
+        stored, fresh = store.read(), True
+    raise failure

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from remediation.policy import budget
 from remediation.policy.refusal import Reason
 from remediation.policy.steps import EpisodeState
+from remediation.policy.use import uses
 from remediation.ports import Source
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from daemon.clocks import Clock
     from remediation.catalog import Catalog
-    from remediation.policy.budget import Use
     from remediation.policy.ledger import Ledger
     from remediation.policy.limits import Mode
     from remediation.policy.snapshot import Snapshot
     from remediation.policy.steps import Finding, Step
+    from remediation.policy.use import Use
     from remediation.ports import CallFailed, EvictionOutcome
 
 
@@ -65,7 +65,7 @@ class Report:
         holder: str,
     ) -> None:
         """Publish a whole tick; a replica that does not lead shows it, but decided nothing."""
-        uses = budget.uses(snapshot.nodes, ledger, snapshot.policy.limits)
+        budget = uses(snapshot.nodes, ledger, snapshot.policy.limits, now=snapshot.now)
         self.status = Status(
             sentence=sentence,
             leads=snapshot.epoch > 0,
@@ -75,11 +75,11 @@ class Report:
             ended_monotonic=self._clock.monotonic(),
             findings=findings,
             ledger=ledger,
-            uses=uses,
+            uses=budget,
         )
         self._failing.pop(Source.KUBERNETES, None)
         self._show(ledger, findings)
-        self._catalog.show_budget(uses)
+        self._catalog.show_budget(budget)
         self._catalog.leader.set(snapshot.epoch > 0)
         self._catalog.last_tick.set(self._clock.wall())
         if snapshot.epoch:
@@ -107,6 +107,10 @@ class Report:
     def tick_took(self, seconds: float) -> None:
         """Observe how long one tick took."""
         self._catalog.tick_duration.observe(seconds)
+
+    def evidence_took(self, seconds: float) -> None:
+        """Observe how long asking for evidence took: the part of a tick that is not ours."""
+        self._catalog.evidence_duration.observe(seconds)
 
     def step_done(self, step: Step) -> None:
         """Count a step and how long after the alert it came."""

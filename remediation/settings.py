@@ -7,25 +7,12 @@ from pathlib import Path
 from typing import Literal
 
 from daemon.secrets import SecretFile
-from daemon.serving import Tls
 from daemon.settings import Section
+from daemon.tls import TlsSection
 from remediation.policy.limits import Policy
 
 # Below this a busy machine looks like a dead server, however much time is compressed.
 _LEAST_TIMEOUT_SECONDS = 0.5
-
-
-class TlsSection(Section, frozen=True, kw_only=True):
-    """Certificate and key files of a listener, and the CA of its clients, if they need one."""
-
-    certificate: str
-    key: str
-    client_ca: str | None = None
-
-    def files(self) -> Tls:
-        """Return the paths as the server takes them."""
-        ca = Path(self.client_ca) if self.client_ca is not None else None
-        return Tls(certificate=Path(self.certificate), key=Path(self.key), client_ca=ca)
 
 
 class Listener(Section, frozen=True, kw_only=True):
@@ -126,6 +113,11 @@ class Lease(Section, frozen=True, kw_only=True):
         """The duration as Kubernetes counts it: whole seconds, and long enough for a few calls."""
         return max(3, math.ceil(self.duration_seconds))
 
+    @property
+    def retry(self) -> float:
+        """Seconds between renewals; a lease that was made longer is not renewed more often."""
+        return max(self.retry_seconds, self.whole_seconds / 15)
+
 
 class Pool(Section, frozen=True, kw_only=True):
     """Which nodes may be acted on at all, and what counts as using a GPU."""
@@ -145,10 +137,17 @@ class Pace(Section, frozen=True, kw_only=True):
 
     tick_seconds: float = 5.0
     poll_seconds: float = 60.0
+    watch_seconds: float = 10.0
 
     def __post_init__(self) -> None:
-        if self.tick_seconds <= 0 or self.poll_seconds <= 0:
-            raise ValueError("tick_seconds and poll_seconds must be more than 0")
+        for name in ("tick_seconds", "poll_seconds", "watch_seconds"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be more than 0")
+
+    @property
+    def whole_watch_seconds(self) -> int:
+        """How long a watch lasts as Kubernetes counts it: whole seconds, at least one."""
+        return max(1, math.ceil(self.watch_seconds))
 
 
 class Log(Section, frozen=True, kw_only=True):
@@ -172,3 +171,11 @@ class Settings(Section, frozen=True, kw_only=True):
     pace: Pace = Pace()
     log: Log = Log()
     policy: Policy = Policy()
+
+    def __post_init__(self) -> None:
+        longest = self.lease.whole_seconds / 3
+        if self.kubernetes.timeout > longest:
+            raise ValueError(
+                f"kubernetes.request_timeout_seconds is {self.kubernetes.timeout:g}, expected at "
+                f"most a third of the lease ({longest:g} s): a leader must end a call in its time"
+            )

@@ -30,7 +30,7 @@ class NodeHistory:
     """One node over time, as the exporter would have read it.
 
     `values` is float64 [gpu, step, channel], channels in the order of
-    `model.schema.CHANNELS`: gauges in schema units, counters cumulative, node
+    `simulator.shown.CHANNELS`: gauges in schema units, counters cumulative, node
     channels repeated on each GPU's row, NaN where nothing was read.  All times
     are seconds of simulated time; step i was read at `start_seconds` + i *
     `step_seconds`.  `onset_seconds` is when a fault began (None: healthy or a

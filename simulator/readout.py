@@ -1,4 +1,4 @@
-"""From the truth to readings: every channel of the schema as its source would show it."""
+"""From the truth to readings: every channel as its source would show it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from model.schema import CHANNELS, Level
+from model.schema import Level
 from simulator import board, cooling, links, memory, power, sensors
 from simulator.counters import Counters, latched
+from simulator.shown import CHANNELS, SHOWN
 
 if TYPE_CHECKING:
     from simulator.arrays import Flags, Floats, Whole
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from simulator.trace import Trace
     from simulator.workload import Activity
 
-CHANNEL_NAMES: tuple[str, ...] = tuple(channel.name for channel in CHANNELS)
+CHANNEL_NAMES: tuple[str, ...] = SHOWN
 XID = "gpu_xid_code"
 APPLICATION_XIDS = np.array([13.0, 31.0, 43.0, 45.0])
 APPLICATION_XIDS_PER_SECOND = 6e-7
@@ -32,7 +33,7 @@ OCCUPIED_RATIO = 0.02
 class Block:
     """What the sources showed over some steps.
 
-    `values` is [node, gpu, step, channel] in schema order: gauges in the
+    `values` is [node, gpu, step, channel] in the order of `shown.SHOWN`: gauges in the
     schema's units, counters cumulative, node channels repeated on each GPU,
     NaN where nothing could be read.  `times` [step] in seconds; `page_up`,
     `bmc_up` [step, node]: whether each source answered.  [step, node, gpu]:

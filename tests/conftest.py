@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,6 +15,16 @@ if TYPE_CHECKING:
 pytest_plugins = ["tests.controlplane.fixtures"]
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# Machines are shared: how long an example took says nothing.  In continuous integration the
+# examples are the same every time, so that a red run can be repeated; elsewhere they are new.
+settings.register_profile(
+    "forewarn",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=bool(os.environ.get("CI")),
+)
+settings.load_profile("forewarn")
 
 
 @pytest.fixture(scope="session")

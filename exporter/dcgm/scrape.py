@@ -10,6 +10,7 @@ import requests
 import urllib3
 
 from exporter.dcgm import identity, text
+from exporter.dcgm.watch import PageWatch
 from exporter.readings import Reason, SourceFailed, SourceName, SourceReadings
 from model.sources import dcgm
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 BODY_LIMIT_BYTES = 16 << 20
 CHUNK_BYTES = 64 << 10
+ERROR_BYTES, ERROR_CHARACTERS = 4_096, 160
+FRESH_CYCLES = 3
+"""Readings that do not change for longer than this many intervals are no readings of now."""
 STATUS_REASONS = {
     401: Reason.UNAUTHORIZED,
     403: Reason.FORBIDDEN,
@@ -32,7 +36,8 @@ class DcgmSource:
     """The page of one dcgm-exporter.
 
     The whole answer must arrive within `deadline_seconds`: the exporter's own
-    server gives up after ten.  The session belongs to this source.
+    server gives up after ten.  `interval_seconds` is how often it collects.  The
+    session belongs to this source.
     """
 
     name = SourceName.DCGM
@@ -43,15 +48,24 @@ class DcgmSource:
         session: requests.Session,
         *,
         deadline_seconds: float,
+        interval_seconds: float,
         monotonic: Callable[[], float],
     ) -> None:
         self._url = url
         self._session = session
         self._deadline_seconds = deadline_seconds
         self._monotonic = monotonic
+        self._watch = PageWatch(FRESH_CYCLES * interval_seconds)
 
-    def read(self, now: float) -> SourceReadings:  # noqa: ARG002 - nothing here depends on it
+    def read(self, now: float) -> SourceReadings:
         """Ask once; raises `SourceFailed`, also for an answer without a GPU sample."""
+        try:
+            return self._read(now)
+        except SourceFailed as failure:
+            self._watch.failed(failure.reason)
+            raise
+
+    def _read(self, now: float) -> SourceReadings:
         body, whole, openmetrics = self._get()
         if not body.strip():
             raise SourceFailed(Reason.EMPTY, f"{self._url}: an empty page, expected samples")
@@ -59,18 +73,22 @@ class DcgmSource:
         folded = identity.fold(page.samples, whole=whole and page.whole)
         if not folded.gpus:
             raise _without_gpus(self._url, page)
+        complete = whole and page.whole
+        watch = self._watch
+        folded = watch.see(page.samples, folded, now) if complete else watch.glance(folded)
         errors = Counter(folded.errors)
         errors[Reason.BAD_LINE] += page.bad_lines
-        errors[Reason.TRUNCATED] += not (whole and page.whole)
+        errors[Reason.TRUNCATED] += not complete
         return SourceReadings(
             source=self.name,
             values=folded.values,
             missing=folded.missing,
             gpus=folded.gpus,
             workloads=folded.workloads,
+            departures=self._watch.departures,
             errors=+errors,
             strategy="openmetrics" if openmetrics else "text",
-            complete=whole and page.whole,
+            complete=complete,
         )
 
     def close(self) -> None:
@@ -118,7 +136,9 @@ class DcgmSource:
 
 
 def _wanted(name: str) -> bool:
-    return bool(dcgm.fields(name)) or dcgm.is_legacy(name)
+    if dcgm.fields(name) or dcgm.is_legacy(name):
+        return True
+    return name.upper().startswith(dcgm.XID_COUNTS)
 
 
 def _check(response: requests.Response, url: str) -> None:
@@ -127,10 +147,21 @@ def _check(response: requests.Response, url: str) -> None:
         raise SourceFailed(Reason.REDIRECTED, f"{url}: redirected, expected the page itself")
     if status != 200:
         reason = STATUS_REASONS.get(status, Reason.HTTP_OTHER)
-        raise SourceFailed(reason, f"{url}: status {status}, expected 200")
+        said = _first_line(response)
+        raise SourceFailed(reason, f"{url}: status {status}, expected 200{said}")
     kind = response.headers.get("Content-Type", "")
     if kind.startswith(FOREIGN_CONTENT):
         raise SourceFailed(Reason.BAD_CONTENT, f"{url}: {kind[:60]}, expected text exposition")
+
+
+def _first_line(response: requests.Response) -> str:
+    """Return what the server said of its error: one sick GPU or switch fails the whole page."""
+    try:
+        text = response.raw.read1(ERROR_BYTES, decode_content=True).decode("utf-8", "replace")
+    except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError):
+        return ""
+    words = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return f"; it says: {words[:ERROR_CHARACTERS]}" if words else ""
 
 
 def _without_gpus(url: str, page: text.Page) -> SourceFailed:

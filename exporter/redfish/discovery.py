@@ -6,13 +6,14 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from exporter.readings import Reason, SourceFailed
-from exporter.redfish.plan import Plan, build
+from exporter.redfish.plan import Plan, Rung, build
 from exporter.redfish.walk import Survey, Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Mapping
     from random import Random
 
+    from exporter.redfish.samples import Limits, Sample
     from exporter.redfish.session import BmcSession
     from exporter.redfish.settings import BmcSettings
     from exporter.redfish.transport import ResourceFailed
@@ -38,6 +39,11 @@ class Discovery:
         random: Random,
     ) -> None:
         self.plan: Plan | None = None
+        self.limits: dict[str, Limits] = {}
+        self.began_at = 0.0
+        """When the latest walk began, in monotonic seconds."""
+        self.found: Mapping[tuple[Rung, str], Sample] = {}
+        """What the last walk read; taken by the reader, so that nothing is asked twice."""
         self._settings = settings
         self._session = session
         self._monotonic = monotonic
@@ -91,6 +97,7 @@ class Discovery:
             self._begin()
 
     def _begin(self) -> None:
+        self.began_at = self._monotonic()
         self._walk = Walk(
             self._session.get,
             chassis=self._settings.chassis,
@@ -107,6 +114,9 @@ class Discovery:
             before=self.plan or Plan(),
         )
         self._chassis = survey.chassis
+        self.found = survey.samples
+        if self._walk is not None:
+            self.limits |= self._walk.limits
         self._facility = None
         self._schedule(now)
 

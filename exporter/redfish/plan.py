@@ -7,6 +7,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from exporter.readings import Missing
+from model import schema
 from model.sources import redfish as spell
 
 if TYPE_CHECKING:
@@ -50,6 +51,12 @@ class Finding(NamedTuple):
         return self.rank, self.resource.rung
 
     @property
+    def delivers(self) -> bool:
+        """Whether it read something that the channel can be, when it was found."""
+        value = self.sample.value
+        return value is not None and schema.BY_NAME[self.channel].plausible(value)
+
+    @property
     def chassis(self) -> str:
         """The id of the chassis that it belongs to, or an empty string."""
         _, _, rest = self.sample.key.partition("/Chassis/")
@@ -78,9 +85,15 @@ class Plan:
     system: str = ""
 
     @property
-    def resources(self) -> tuple[Resource, ...]:
-        """What to GET, each once, cheapest rung first."""
-        every = {r for pick in self.picks.values() for r in pick.resources}
+    def prompt(self) -> tuple[Resource, ...]:
+        """What to GET each cycle, cheapest rung first."""
+        every = {r for c in spell.PROMPT if c in self.picks for r in self.picks[c].resources}
+        return tuple(sorted(every, key=lambda r: (r.rung, r.uri)))
+
+    @property
+    def slow(self) -> tuple[Resource, ...]:
+        """What to GET in turn."""
+        every = {r for pick in self.picks.values() for r in pick.resources} - {*self.prompt}
         return tuple(sorted(every, key=lambda r: (r.rung, r.uri)))
 
     @property
@@ -92,10 +105,7 @@ class Plan:
 
 def settled(findings: Iterable[Finding], channel: str) -> bool:
     """Tell whether a sensor that fits well and delivers was already found for `channel`."""
-    return any(
-        f.channel == channel and f.rank <= spell.GOOD_RANK and f.sample.value is not None
-        for f in findings
-    )
+    return any(f.channel == channel and f.rank <= spell.GOOD_RANK and f.delivers for f in findings)
 
 
 def build(findings: list[Finding], *, system: str, several_nodes: bool, before: Plan) -> Plan:
@@ -108,7 +118,7 @@ def build(findings: list[Finding], *, system: str, several_nodes: bool, before: 
     """
     options: dict[str, list[Pick]] = {}
     absent: dict[str, Missing] = {}
-    for channel in spell.CHANNELS:
+    for channel in spell.READ:
         mine = [f for f in findings if f.channel == channel]
         if several_nodes and len({f.chassis for f in mine}) > 1:
             absent[channel] = Missing.AMBIGUOUS
@@ -125,7 +135,7 @@ def _options(findings: list[Finding], before: Pick | None) -> list[Pick]:
     """Return the ways to read a channel, cheapest rung first, all of the best-fitting sensors."""
     if before is not None and before.standing in {f.standing for f in findings}:
         return [_pick([f for f in findings if f.standing == before.standing])]
-    delivering = [f for f in findings if f.sample.value is not None] or findings
+    delivering = [f for f in findings if f.delivers] or findings
     rank = min(f.rank for f in delivering)
     rungs = sorted({f.resource.rung for f in delivering if f.rank == rank})
     return [_pick([f for f in findings if f.standing == (rank, rung)]) for rung in rungs]
@@ -135,6 +145,8 @@ def _pick(chosen: list[Finding]) -> Pick:
     rule = chosen[0].rule
     if rule in {spell.Rule.ONLY, spell.Rule.SUM}:
         chosen = _of_one_chassis(chosen, only=rule is spell.Rule.ONLY)
+    if rule is spell.Rule.FITTED_SUM:
+        chosen = [f for f in chosen if f.delivers] or chosen
     return Pick(
         rule,
         tuple(dict.fromkeys(f.sample.key for f in chosen)),
@@ -157,7 +169,7 @@ def _cheapest(options: dict[str, list[Pick]]) -> dict[str, Pick]:
 
 def _of_one_chassis(findings: list[Finding], *, only: bool) -> list[Finding]:
     """Keep one chassis: mirrored sensors would count twice, and a GPU board is only a part."""
-    delivering = [f for f in findings if f.sample.value is not None] or findings
+    delivering = [f for f in findings if f.delivers] or findings
     best = min(delivering, key=lambda f: f.chassis.startswith("HGX"))
     if only:
         return [best]

@@ -4,13 +4,35 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exporter.readings import Missing, Reason
 from model.sources import redfish as spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+CELSIUS = spell.Unit(spell.Quantity.TEMPERATURE)
+
+
+class Limits(NamedTuple):
+    """Where a reading becomes critical, in its quantity's unit; None where nothing is said."""
+
+    lower: float | None = None
+    upper: float | None = None
+
+    def distance(self, value: float) -> float | None:
+        """Return how far `value` is from the nearer limit, negative beyond it."""
+        sides = []
+        if self.upper is not None:
+            sides.append(self.upper - value)
+        if self.lower is not None:
+            sides.append(value - self.lower)
+        return min(sides, default=None)
+
+
+UNLIMITED = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +50,17 @@ class Sample:
     missing: Missing | None = None
     names: tuple[str, ...] = ()
     context: str = ""
-    ailing: bool = False
-    """Its health is not well: a fan that reads 0 like this did not come that way."""
+    health: str = ""
     channel: str = ""
     rank: int = 0
     trouble: Reason | None = None
     """Something about it that was survived and is counted."""
+    limits: Limits = UNLIMITED
+
+    @property
+    def ailing(self) -> bool:
+        """Whether its health is known and not well: a fan reads 0 like this when it failed."""
+        return self.health in {"Warning", "Critical"}
 
 
 def number(raw: Any) -> float | Missing:
@@ -73,16 +100,16 @@ class Status:
     """Words outside their enumeration, for example swapped ones, were read as unknown."""
 
     @property
+    def ailing(self) -> bool:
+        """Whether the health is known and not well."""
+        return self.health in {"Warning", "Critical"}
+
+    @property
     def missing(self) -> Missing | None:
         """Why a reading under this status means nothing, or None when it may be believed."""
         if self.state == spell.ABSENT:
             return Missing.SENSOR_ABSENT
         return Missing.UNREADABLE if self.state in spell.NOT_READING else None
-
-    @property
-    def ailing(self) -> bool:
-        """Whether the health is known and not well."""
-        return self.health in {"Warning", "Critical"}
 
 
 def status_of(member: dict[str, Any]) -> Status:
@@ -91,7 +118,10 @@ def status_of(member: dict[str, Any]) -> Status:
     state, health = text(raw, "State"), text(raw, "Health")
     known_state = state if state in spell.STATES else ""
     known_health = health if health in spell.HEALTHS else ""
-    strange = bool(state and not known_state) or bool(health and not known_health)
+    strange = any(
+        isinstance(word, str) and not known
+        for word, known in ((raw.get("State"), known_state), (raw.get("Health"), known_health))
+    )
     return Status(known_state, known_health, strange)
 
 
@@ -103,6 +133,18 @@ def measured(raw: Any, status: Status, unit: spell.Unit) -> tuple[float | None, 
     if isinstance(value, Missing):
         return None, value
     return value * unit.scale + unit.offset, None
+
+
+def limit(raw: Any, unit: spell.Unit) -> float | None:
+    """Return a threshold in the quantity's unit; what is no number is no threshold."""
+    value = number(raw)
+    return value * unit.scale + unit.offset if isinstance(value, float) else None
+
+
+def upper_celsius(*candidates: Any) -> Limits:
+    """Return the first upper temperature limit that is one: 0 stands where none was set."""
+    known = (limit(raw, CELSIUS) for raw in candidates)
+    return Limits(upper=next((value for value in known if value is not None and value > 0), None))
 
 
 def obj(document: dict[str, Any], name: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from exporter.redfish.transport import Answer, ResourceFailed, Transport, decode
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from exporter.redfish.settings import BmcSettings
+    from exporter.redfish.settings import EndpointSettings
 
 SESSIONS = "/redfish/v1/SessionService/Sessions"
 OLD_SESSIONS = "/redfish/v1/Sessions"
@@ -59,7 +59,7 @@ class BmcSession:
     a BMC that says it is busy is left alone for as long as it asks, capped.
     """
 
-    def __init__(self, settings: BmcSettings, monotonic: Callable[[], float]) -> None:
+    def __init__(self, settings: EndpointSettings, monotonic: Callable[[], float]) -> None:
         self._settings = settings
         self._monotonic = monotonic
         self._transport = Transport(settings, monotonic)
@@ -72,6 +72,7 @@ class BmcSession:
         self._stopped_until = 0.0
         self._stopped_because = Reason.UNAUTHORIZED
         self._busy_until = 0.0
+        self._closing = False
 
     def __repr__(self) -> str:
         return f"BmcSession({self._settings.url!r})"
@@ -107,7 +108,12 @@ class BmcSession:
         return decode(answer, path)
 
     def close(self) -> None:
-        """Delete the session on the BMC and close the sockets; never raises."""
+        """Delete the session on the BMC and close the sockets; never raises.
+
+        A read may still hang in another thread: it will find its session gone
+        and must not open another.
+        """
+        self._closing = True
         self._transport.until(self._monotonic() + self._settings.connect_timeout_seconds)
         self._drop()
         self._transport.close()
@@ -151,6 +157,8 @@ class BmcSession:
         self._stopped_until = 0.0
 
     def _open(self, login: _Login) -> None:
+        if self._closing:
+            raise SourceFailed(Reason.TIMEOUT, "the exporter stops: no new session")
         body = {"UserName": login.user, "Password": login.password}
         for path in (SESSIONS, OLD_SESSIONS):
             answer = self._transport.request("POST", path, headers={}, body=body)

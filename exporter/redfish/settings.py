@@ -1,4 +1,4 @@
-"""Where the node's BMC is, how to log in, and how gently to ask."""
+"""Where a Redfish service is, how to log in, and how gently to ask."""
 
 from __future__ import annotations
 
@@ -12,23 +12,21 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 FINGERPRINT = re.compile(r"^[0-9a-f]{64}$")
 
 
-class BmcSettings(Section, frozen=True):
-    """The BMC of this node; an empty `url` means that the node is read without one.
+class EndpointSettings(Section, frozen=True):
+    """One Redfish service; an empty `url` means that there is none.
 
     TLS is verified against the system's authorities, or against `ca_file`, or by
-    the SHA-256 `fingerprint` of the BMC's certificate; `verify: false` turns that
-    off, on purpose and in writing.
+    the SHA-256 `fingerprint` of the service's certificate; `verify: false` turns
+    that off, on purpose and in writing.
     """
 
     url: str = ""
     username_file: str = ""
-    """Without a user name and a password the BMC is read anonymously."""
+    """Without a user name and a password the service is read anonymously."""
     password_file: str = ""
     ca_file: str = ""
     fingerprint: str = ""
     verify: bool = True
-    chassis: str = ""
-    """Id of this node's chassis, where one BMC serves several nodes."""
     interval_seconds: float = 60.0
     deadline_seconds: float = 45.0
     """One cycle sends no request after this; what was not asked is missing."""
@@ -39,9 +37,6 @@ class BmcSettings(Section, frozen=True):
     """No log-in is tried for this long after two were refused, unless the secret changes."""
     busy_backoff_limit_seconds: float = 300.0
     """Upper bound for what Retry-After may ask."""
-    stale_after_seconds: float = 180.0
-    """A value of a metric report that lags the report by more is missing."""
-    sensors_per_cycle: int = 8
     body_limit_bytes: int = 4 << 20
 
     def __post_init__(self) -> None:
@@ -65,7 +60,7 @@ class BmcSettings(Section, frozen=True):
 
     @property
     def credentials(self) -> tuple[Path, Path] | None:
-        """The files of user name and password, if the BMC asks for them."""
+        """The files of user name and password, if the service asks for them."""
         if not self.username_file:
             return None
         return Path(self.username_file), Path(self.password_file)
@@ -82,18 +77,22 @@ class BmcSettings(Section, frozen=True):
             raise ValueError("http sends the password in clear: expected https, or verify: false")
 
     def _check_numbers(self) -> None:
-        names = (
-            "interval_seconds",
-            "deadline_seconds",
-            "connect_timeout_seconds",
-            "read_timeout_seconds",
-            "discovery_interval_seconds",
-            "auth_backoff_seconds",
-            "busy_backoff_limit_seconds",
-            "stale_after_seconds",
-            "sensors_per_cycle",
-            "body_limit_bytes",
-        )
-        for name in names:
-            if not 0 < getattr(self, name) < float("inf"):
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if isinstance(value, bool | str):
+                continue
+            if isinstance(value, int | float) and not 0 < value < float("inf"):
                 raise ValueError(f"expected {name} above 0")
+
+
+class BmcSettings(EndpointSettings, frozen=True):
+    """The BMC of this node; an empty `url` means that the node is read without one."""
+
+    chassis: str = ""
+    """Id of this node's chassis, where one BMC serves several nodes."""
+    stale_after_seconds: float = 180.0
+    """A value of a metric report that lags the report by more is missing."""
+    requests_per_cycle: int = 2
+    """What is not needed each cycle takes turns within this; one turn there always is."""
+    slow_cycles: int = 30
+    """Everything has its turn within so many cycles, at the cost of more requests if need be."""

@@ -18,7 +18,7 @@ from exporter.readings import Reason, SourceFailed
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from exporter.redfish.settings import BmcSettings
+    from exporter.redfish.settings import EndpointSettings
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 REDIRECT_LIMIT = 3
@@ -52,7 +52,7 @@ class Transport:
     `monotonic` (seconds) measures the deadline set by `until`.
     """
 
-    def __init__(self, settings: BmcSettings, monotonic: Callable[[], float]) -> None:
+    def __init__(self, settings: EndpointSettings, monotonic: Callable[[], float]) -> None:
         self._settings = settings
         self._monotonic = monotonic
         self._origin = _origin(settings.url)

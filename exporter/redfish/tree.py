@@ -24,6 +24,9 @@ ESSENTIAL: dict[Kind, tuple[frozenset[str], ...]] = {
     Kind.LEAK: (frozenset({"DetectorState"}), frozenset({"Status"})),
     Kind.SUPPLY: (frozenset({"Status"}),),
     Kind.CONNECTOR: (frozenset({"Name", "Id"}),),
+    Kind.FAN: (frozenset({"Status"}),),
+    Kind.PUMP: (frozenset({"Status"}),),
+    Kind.PROCESSOR: (frozenset({"Status"}), frozenset({"ProcessorType"})),
 }
 """Of each set at least one member must be there for an expanded resource to be whole."""
 
@@ -35,7 +38,7 @@ def refuse_facility(root: dict[str, Any], chassis: Sequence[str]) -> None:
         raise SourceFailed(
             Reason.FACILITY_TREE,
             f"this address answers for {what}, not for a node's BMC: nothing is read from it. "
-            "Facility equipment has no reader in this version; "
+            "it belongs to the targets of the facility exporter; "
             "set the url to the BMC of the node itself",
         )
 

@@ -18,11 +18,12 @@ from exporter.redfish.resources import Kind, decode
 from exporter.redfish.samples import leaf, link, objects, text
 from exporter.redfish.transport import ResourceFailed
 from model.sources import redfish as spell
+from model.sources import redfish_names as sensor_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
+    from collections.abc import Callable, Generator, Iterable, Mapping
 
-    from exporter.redfish.samples import Sample
+    from exporter.redfish.samples import Limits, Sample
 
 ROOT = "/redfish/v1"
 EXPAND = "?$expand=.($levels=1)"
@@ -30,6 +31,10 @@ ATTEMPTS = 3
 SINGLES_LIMIT = 48
 """Sensors of one chassis that are read one by one at most, where nothing cheaper works."""
 CORE = (spell.INLET, spell.POWER, spell.FAN)
+FEEDS = (spell.IN_WATTS, spell.OUT_WATTS, spell.IN_VOLTS)
+LIMITED = frozenset({spell.INLET, spell.CPU})
+DOUBTS = 2
+"""After so many collections that did not arrive whole, $expand is not tried again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,8 @@ class Survey:
     chassis: tuple[str, ...]
     system: str
     several_nodes: bool
+    samples: Mapping[tuple[Rung, str], Sample]
+    """All that was read on the way, by rung and key: one sensor may differ between two."""
 
 
 @dataclass(slots=True)
@@ -57,8 +64,12 @@ class Walk:
     known: tuple[str, ...] = ()
     avoid: frozenset[str] = frozenset()
     errors: Counter[Reason] = field(default_factory=Counter)
+    limits: dict[str, Limits] = field(default_factory=dict)
+    """Limits of sensors that are read through a report, which carries none."""
     _findings: list[Finding] = field(default_factory=list)
+    _samples: dict[tuple[Rung, str], Sample] = field(default_factory=dict)
     _expand: bool = False
+    _doubts: int = 0
     _several: bool = False
 
     def run(self) -> Generator[None, None, Survey]:
@@ -78,11 +89,13 @@ class Walk:
         for uri in wanted:
             documents[uri] = yield from self._fetch(uri)
         yield from self._search(documents.values())
+        yield from self._processors(systems)
+        yield from self._limits()
         if not self._findings and self.errors and not any(documents.values()):
             reason = self.errors.most_common(1)[0][0]
             raise SourceFailed(reason, f"{ROOT}/Chassis: none of {len(wanted)} chassis can be read")
         system = tree.own_system(hosts, self.chassis)
-        return Survey(self._findings, wanted, system, self._several)
+        return Survey(self._findings, wanted, system, self._several, self._samples)
 
     def _root(self) -> dict[str, Any]:
         try:
@@ -96,10 +109,13 @@ class Walk:
         for document in chassis:
             yield from self._read(link(document, "Thermal"), Kind.THERMAL, Rung.THERMAL_POWER)
             yield from self._read(link(document, "Power"), Kind.POWER, Rung.THERMAL_POWER)
+        # What is lacking is asked for everywhere: the hottest adapter may be the next one.
+        lacking = self._lacking()
         for document in chassis:
-            yield from self._subsystems(document)
+            yield from self._subsystems(document, lacking)
+        lacking = self._lacking()
         for document in chassis:
-            yield from self._sensors(link(document, "Sensors"))
+            yield from self._sensors(link(document, "Sensors"), lacking)
 
     def _reports(self, service: str) -> Generator[None, None, None]:
         telemetry = yield from self._fetch(service)
@@ -108,19 +124,55 @@ class Walk:
             if spell.PLATFORM_REPORT.search(leaf(uri)):
                 yield from self._read(uri, Kind.REPORT, Rung.METRIC_REPORTS)
 
-    def _subsystems(self, chassis: dict[str, Any]) -> Generator[None, None, None]:
+    def _subsystems(
+        self, chassis: dict[str, Any], lacking: frozenset[str]
+    ) -> Generator[None, None, None]:
         cooling = yield from self._fetch(link(chassis, "ThermalSubsystem"))
-        if self._lacks(spell.INLET):
+        if spell.INLET in lacking:
             metrics = link(cooling, "ThermalMetrics")
             yield from self._read(metrics, Kind.THERMAL_METRICS, Rung.SUBSYSTEMS)
+        if {spell.FAN, spell.FAN_RATIO} <= lacking:
+            yield from self._collection(link(cooling, "Fans"), Kind.FAN)
+        yield from self._collection(link(cooling, "Pumps"), Kind.PUMP)
         yield from self._collection(link(cooling, "CoolantConnectors"), Kind.CONNECTOR)
         yield from self._leaks(chassis, cooling)
-        if self._lacks(spell.POWER) and not tree.is_baseboard(chassis):
+        if spell.POWER in lacking and not tree.is_baseboard(chassis):
             metrics = link(chassis, "EnvironmentMetrics")
             yield from self._read(metrics, Kind.ENVIRONMENT, Rung.SUBSYSTEMS)
-        if self._lacks(spell.SUPPLIES_FAILED):
-            feeding = yield from self._fetch(link(chassis, "PowerSubsystem"))
-            yield from self._collection(link(feeding, "PowerSupplies"), Kind.SUPPLY)
+        yield from self._feeds(chassis, lacking)
+
+    def _feeds(
+        self, chassis: dict[str, Any], lacking: frozenset[str]
+    ) -> Generator[None, None, None]:
+        """Look at the power supplies, and at their metrics where nothing told what they draw."""
+        if lacking.isdisjoint({spell.SUPPLIES_FAILED, spell.WITHOUT_INPUT, *FEEDS}):
+            return
+        feeding = yield from self._fetch(link(chassis, "PowerSubsystem"))
+        supplies = link(feeding, "PowerSupplies")
+        if not lacking.isdisjoint({spell.SUPPLIES_FAILED, spell.WITHOUT_INPUT}):
+            yield from self._collection(supplies, Kind.SUPPLY)
+        if not lacking.isdisjoint(FEEDS):
+            for member in (yield from self._list(supplies)):
+                document = yield from self._fetch(member)
+                metrics = link(document, "Metrics")
+                yield from self._read(metrics, Kind.SUPPLY_METRICS, Rung.SUBSYSTEMS)
+
+    def _processors(self, systems: list[str]) -> Generator[None, None, None]:
+        """Look at the processors of the node; those of a neighbour are not its own."""
+        own = tree.own_system(tree.hosts(systems), self.chassis)
+        for uri in systems:
+            if uri == own or tree.is_baseboard({"Id": leaf(uri)}):
+                system = yield from self._fetch(uri)
+                yield from self._collection(link(system, "Processors"), Kind.PROCESSOR)
+
+    def _limits(self) -> Generator[None, None, None]:
+        """Ask the sensors behind a report for what it leaves out: where they become critical."""
+        for finding in self._findings:
+            if finding.resource.kind is Kind.REPORT and finding.channel in LIMITED:
+                key = finding.sample.key
+                document = yield from self._fetch(key)
+                for sample in decode(Kind.SENSOR, key, document, stale_after=float("inf")):
+                    self.limits[key] = sample.limits
 
     def _leaks(
         self, chassis: dict[str, Any], cooling: dict[str, Any]
@@ -141,17 +193,17 @@ class Walk:
         for member in members[:SINGLES_LIMIT]:
             yield from self._read(member, kind, Rung.SUBSYSTEMS)
 
-    def _sensors(self, uri: str) -> Generator[None, None, None]:
+    def _sensors(self, uri: str, lacking: frozenset[str]) -> Generator[None, None, None]:
         """Look for channels that nothing cheaper carries, judging sensors by their ids first."""
         members = yield from self._list(uri)
-        lacking = {c for c in spell.CHANNELS if self._lacks(c)}
-        hinted = [m for m in members if spell.hinted(leaf(m)) & lacking]
+        hinted = [m for m in members if sensor_names.hinted(leaf(m)) & lacking]
         nameless = bool(members) and all(leaf(m).isdigit() for m in members)
         if not hinted and not (nameless and lacking.intersection(CORE)):
             return
         if (yield from self._expanded(uri, Kind.SENSOR, Rung.SENSORS_EXPANDED, members)):
             return
-        for member in hinted[:SINGLES_LIMIT]:
+        core = [m for m in hinted if sensor_names.hinted(leaf(m)).intersection(CORE)]
+        for member in dict.fromkeys((*core, *hinted[:SINGLES_LIMIT])):
             yield from self._read(member, Kind.SENSOR, Rung.SENSORS_SINGLE)
 
     def _expanded(
@@ -162,16 +214,17 @@ class Walk:
             return False
         documents = yield from self._ask(partial(tree.members_in_place, self.get, uri + EXPAND))
         if not tree.whole(kind, documents, members):
-            self._expand = False
+            self._doubts += 1
+            self._expand = self._doubts < DOUBTS
             return False
         resource = Resource(uri, kind, rung, expand=True)
         for member, document in documents.items():
             self._note(resource, decode(kind, member, document, stale_after=float("inf")))
         return True
 
-    def _lacks(self, channel: str) -> bool:
-        """Tell whether to look further; with several nodes the first find may be a neighbour's."""
-        return self._several or not settled(self._findings, channel)
+    def _lacking(self) -> frozenset[str]:
+        """Return what to look further for; with several nodes a find may be a neighbour's."""
+        return frozenset(c for c in spell.READ if self._several or not settled(self._findings, c))
 
     def _read(self, uri: str, kind: Kind, rung: Rung) -> Generator[None, None, None]:
         document = yield from self._fetch(uri)
@@ -181,13 +234,14 @@ class Walk:
 
     def _note(self, resource: Resource, samples: Iterable[Sample]) -> None:
         for sample in samples:
+            self._samples[resource.rung, sample.key] = sample
             if sample.channel:
                 rule = spell.RULES[sample.channel]
                 if sample.channel == spell.POWER and sample.rank:
                     rule = spell.Rule.SUM
                 found = sample.channel, sample.rank, rule
             else:
-                named = spell.spelling_of(sample.quantity, sample.context, *sample.names)
+                named = sensor_names.spelling_of(sample.quantity, sample.context, *sample.names)
                 if named is None:
                     continue
                 found = named

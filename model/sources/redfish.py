@@ -1,10 +1,7 @@
-"""How BMCs spell the node's channels: units, words, names, and which sensor speaks for the node.
+"""How BMCs spell quantities and states, and which channels of a node they speak for.
 
-Pure tables.  Redfish has no name for "the node's inlet": every vendor has its
-own, most have several, and some label every sensor `Intake`.  So a sensor is
-known by its name, its quantity and, for liquids, its physical context; the rank
-says how well the name fits, and only the best rank found speaks for a channel.
-What GPUs report is not here: dcgm-exporter says it better.
+Pure tables; `redfish_names` says which sensor is which channel's.  What GPUs
+report is not here: dcgm-exporter says it better.
 """
 
 from __future__ import annotations
@@ -15,7 +12,7 @@ from enum import StrEnum
 
 
 class Quantity(StrEnum):
-    """What a sensor measures, in the unit of the channels: celsius, watts, rpm, L/min, pascals."""
+    """What a sensor measures, in the unit of the channels: celsius, watts, rpm, L/min, joules."""
 
     TEMPERATURE = "temperature"
     POWER = "power"
@@ -23,8 +20,15 @@ class Quantity(StrEnum):
     FLOW = "flow"
     PRESSURE = "pressure"
     RATIO = "ratio"
+    VOLTAGE = "voltage"
+    CURRENT = "current"
+    ENERGY = "energy"
+    HUMIDITY = "humidity"
+    MARGIN = "margin"
+    """The distance of a temperature to its limit; lower is worse."""
     LEAK = "leak"
-    SUPPLY_FAILURE = "supply_failure"
+    COUNT = "count"
+    """One of those that are counted, 1, or none, 0."""
 
 
 class Rule(StrEnum):
@@ -38,6 +42,8 @@ class Rule(StrEnum):
     """All must be known."""
     COUNT = "count"
     """The sum over those that are known."""
+    FITTED_SUM = "fitted_sum"
+    """The sum of those that delivered when the tree was walked: an empty bay never does."""
     SLOWEST_TURNED = "slowest_turned"
     """The lowest of those that ever turned: an empty fan bay reads 0 for ever."""
     ANY = "any"
@@ -59,6 +65,7 @@ _CELSIUS, _WATT, _RPM = (
     Unit(Quantity.FAN_SPEED),
 )
 _LITERS, _PERCENT = Unit(Quantity.FLOW), Unit(Quantity.RATIO, 0.01)
+_VOLT, _AMPERE, _JOULE = Unit(Quantity.VOLTAGE), Unit(Quantity.CURRENT), Unit(Quantity.ENERGY)
 
 UNITS: dict[str, Unit] = {
     "cel": _CELSIUS, "c": _CELSIUS, "celsius": _CELSIUS, "degc": _CELSIUS, "degrees c": _CELSIUS,
@@ -69,6 +76,10 @@ UNITS: dict[str, Unit] = {
     "l/min": _LITERS, "lpm": _LITERS, "l/s": Unit(Quantity.FLOW, 60.0), "m3/h": Unit(Quantity.FLOW, 1000 / 60),
     "[gal_us]/min": Unit(Quantity.FLOW, 3.785411784), "gpm": Unit(Quantity.FLOW, 3.785411784),
     "pa": Unit(Quantity.PRESSURE), "kpa": Unit(Quantity.PRESSURE, 1e3), "bar": Unit(Quantity.PRESSURE, 1e5),
+    "v": _VOLT, "volts": _VOLT, "mv": Unit(Quantity.VOLTAGE, 1e-3),
+    "a": _AMPERE, "amps": _AMPERE, "ma": Unit(Quantity.CURRENT, 1e-3),
+    "j": _JOULE, "joules": _JOULE, "kj": Unit(Quantity.ENERGY, 1e3),
+    "w.h": Unit(Quantity.ENERGY, 3.6e3), "kw.h": Unit(Quantity.ENERGY, 3.6e6), "kwh": Unit(Quantity.ENERGY, 3.6e6),
     "psi": Unit(Quantity.PRESSURE, 6894.757293), "[psi]": Unit(Quantity.PRESSURE, 6894.757293),
 }  # fmt: skip
 """Spellings of `ReadingUnits`, in lower case."""
@@ -82,12 +93,19 @@ READING_TYPES: dict[str, Unit] = {
     "liquidflow": Unit(Quantity.FLOW, 60.0),  # DMTF: litres per second
     "pressurekpa": Unit(Quantity.PRESSURE, 1e3),
     "pressurepa": Unit(Quantity.PRESSURE),
+    "voltage": _VOLT,
+    "current": _AMPERE,
+    "energyjoules": _JOULE,
+    "energywh": Unit(Quantity.ENERGY, 3.6e3),
+    "energykwh": Unit(Quantity.ENERGY, 3.6e6),
 }
 """`ReadingType`, in lower case, for the BMCs that name no unit."""
 
 
 def unit_of(reading_type: str, units: str) -> Unit | None:
     """Return how to read a sensor; the unit that it names wins over its type."""
+    if reading_type.strip().lower() == "humidity":
+        return Unit(Quantity.HUMIDITY, 0.01)
     named = UNITS.get(units.strip().lower())
     return named or READING_TYPES.get(reading_type.strip().lower())
 
@@ -111,144 +129,104 @@ LEAKING: dict[str, bool] = {"OK": False, "Warning": True, "Critical": True, "Lea
 """What an enabled detector's state says; LeakDetected is not in the standard and was seen."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spelling:
-    """One way to recognise a channel's sensor; `rank` 0 fits best."""
-
-    channel: str
-    rank: int
-    quantity: Quantity
-    rule: Rule
-    wanted: re.Pattern[str]
-    unwanted: re.Pattern[str] | None = None
-
-
 INLET = "node_inlet_temperature_celsius"
-POWER = "node_power_watts"
-FAN = "node_fan_speed_rpm"
+OUTLET = "node_outlet_temperature_celsius"
+INLET_MARGIN = "node_inlet_margin_celsius"
+TEMPERATURE_MARGIN = "node_temperature_margin_celsius"
+CPU, CPU_MARGIN = "node_cpu_temperature_celsius", "node_cpu_margin_celsius"
+DIMM, NIC = "node_dimm_temperature_celsius", "node_nic_temperature_celsius"
+BOARD = "node_board_temperature_celsius"
+SUPPLY_TEMPERATURE = "node_power_supply_temperature_celsius"
+POWER, POWER_LIMIT = "node_power_watts", "node_power_limit_watts"
+ENERGY = "node_energy_joules_total"
+IN_WATTS, OUT_WATTS = "node_power_supply_input_watts", "node_power_supply_output_watts"
+EFFICIENCY = "node_power_supply_efficiency_ratio"
+WITHOUT_INPUT, SUPPLIES_FAILED = "node_power_supplies_without_input", "node_power_supplies_failed"
+IN_VOLTS, IN_AMPERES = "node_input_voltage_volts", "node_input_current_amperes"
+BUS_VOLTS, BUS_AMPERES = "node_bus_voltage_volts", "node_bus_current_amperes"
+FAN, FAN_RATIO = "node_fan_speed_rpm", "node_fan_speed_ratio"
+FANS_FAILED = "node_fans_failed"
+PUMP, PUMP_RATIO = "node_pump_speed_rpm", "node_pump_speed_ratio"
 SUPPLY = "node_coolant_supply_temperature_celsius"
 RETURN = "node_coolant_return_temperature_celsius"
 FLOW = "node_coolant_flow_liters_per_minute"
-LEAK = "node_leak_detected"
-SUPPLIES_FAILED = "node_power_supplies_failed"
-CHANNELS = (INLET, POWER, FAN, SUPPLY, RETURN, FLOW, LEAK, SUPPLIES_FAILED)
-HOST_SIDE = frozenset({INLET, POWER, FAN, SUPPLY, RETURN, FLOW})
-"""Channels that say nothing of the node while its host is off; leaks and supplies still do."""
+SUPPLY_PRESSURE = "node_coolant_supply_pressure_pascals"
+RETURN_PRESSURE = "node_coolant_return_pressure_pascals"
+LEAK, LEAK_FAULTS = "node_leak_detected", "node_leak_detectors_unreadable"
+LEAK_MARGIN = "node_leak_detector_margin_volts"
+HUMIDITY, DEW_POINT = "node_humidity_ratio", "node_dew_point_celsius"
+DEW_MARGIN = "node_dew_point_margin_celsius"
+PROCESSORS_FAILED, PROCESSORS_WARNING = "node_processors_failed", "node_processors_warning"
+GPUS = "node_gpus_in_bmc"
+
+PROMPT = (INLET, POWER, SUPPLY, RETURN, FLOW, LEAK)
+"""Channels that are read each cycle; what only the others need is read in turn."""
+READ = (
+    *PROMPT, FAN, FAN_RATIO, SUPPLIES_FAILED, OUTLET, CPU, CPU_MARGIN, DIMM, NIC, BOARD,
+    SUPPLY_TEMPERATURE, POWER_LIMIT, ENERGY, IN_WATTS, OUT_WATTS, EFFICIENCY, WITHOUT_INPUT,
+    IN_VOLTS, IN_AMPERES, BUS_VOLTS, BUS_AMPERES, PUMP, PUMP_RATIO, SUPPLY_PRESSURE,
+    RETURN_PRESSURE, LEAK_FAULTS, LEAK_MARGIN, HUMIDITY, DEW_POINT, PROCESSORS_FAILED,
+    PROCESSORS_WARNING, GPUS,
+)  # fmt: skip
+"""Channels that sensors or parts speak for."""
+DERIVED = (INLET_MARGIN, TEMPERATURE_MARGIN, FANS_FAILED, DEW_MARGIN)
+"""Channels that follow from what was read for the others."""
+CHANNELS = (*READ, *DERIVED)
+NOT_HOST_SIDE = frozenset(
+    {LEAK, LEAK_FAULTS, LEAK_MARGIN, SUPPLIES_FAILED, WITHOUT_INPUT, HUMIDITY, DEW_POINT, ENERGY}
+)
+"""What is true of a node whose host is off, too; all else is then a sensor that talks on."""
+HOST_SIDE = frozenset(CHANNELS) - NOT_HOST_SIDE
+
+ZERO_IS_NONE = frozenset({POWER, POWER_LIMIT, IN_VOLTS, ENERGY})
+"""Of these a 0 is never a reading."""
+ZERO_NEEDS_HISTORY = frozenset({FAN, FAN_RATIO, PUMP, PUMP_RATIO, IN_WATTS, OUT_WATTS, IN_AMPERES})
+"""Of these a 0 counts once the sensor has read something else, or is reported ill."""
 
 GOOD_RANK = 2
 """With this rank or better a channel is settled and nothing dearer is searched for it."""
 
-_T, _W, _F = Quantity.TEMPERATURE, Quantity.POWER, Quantity.FAN_SPEED
-_LIQUID = r"(?:coolant|liquid|water|fluid)"
-_NOT_AIR_IN = re.compile(
-    rf"\b(?:p s|psu\d*|ps\d*|power supply|gpu\d*|gb\d*|sxm\d*|cpu\d*|dimm|vr|nvme|ssd|pci\w*|nic|exhaust|outlet|{_LIQUID})\b"
-)
-_NOT_NODE_POWER = re.compile(
-    r"\b(?:hgx|gpu\w*|cpu\w*|dimm|memory|psu\d*|ps\d*|fan\w*|limit|cap|standby|module)\b"
-)
-
-
-def _names(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(patterns))
-
-
-SPELLINGS: tuple[Spelling, ...] = (
-    # Air: whatever stands between the room and a sensor only warms it, so the lowest is nearest.
-    Spelling(INLET, 0, _T, Rule.LOWEST, _names(r"\bambient\b"), _NOT_AIR_IN),
-    Spelling(
-        INLET,
-        1,
-        _T,
-        Rule.LOWEST,
-        _names(
-            r"^(?!hgx)(?:.*\b)?(?:system|sys|system board|chassis|node|front|front panel|tray)(?: \d+)? (?:inlet|intake)\b"
-        ),
-        _NOT_AIR_IN,
-    ),
-    Spelling(
-        INLET,
-        2,
-        _T,
-        Rule.LOWEST,
-        _names(r"\bfront io\b", r"^(?:temp )?(?:inlet|intake)(?: temp\w*)?(?: \d+)?$", r"^inlet\b"),
-        _NOT_AIR_IN,
-    ),
-    Spelling(
-        INLET, 3, _T, Rule.LOWEST, _names(r"\b(?:inlet|intake)\b", r"^system temp$"), _NOT_AIR_IN
-    ),
-    # Power of the whole node as one sensor; else the sum of what the hot-swap controllers feed.
-    Spelling(
-        POWER,
-        1,
-        _W,
-        Rule.ONLY,
-        _names(
-            r"\b(?:pwr|power) system\b",
-            r"\bsystem(?: input)? power\b",
-            r"\bsystem board pwr consumption\b",
-            r"\btotal (?:system )?power\b",
-            r"\bpower reading for the chassis\b",
-            r"^chassis(?: \d+)? total hsc power\b",
-            r"^(?:node|chassis)(?: \d+)?(?: total)?(?: input)? (?:power|pwr)\b",
-            r"^node$",
-        ),
-        _NOT_NODE_POWER,
-    ),
-    Spelling(
-        POWER, 3, _W, Rule.SUM, _names(r"\bhsc \d+ (?:pwr|power)\b"), re.compile(r"\bstandby\b")
-    ),
-    Spelling(
-        FAN,
-        1,
-        _F,
-        Rule.SLOWEST_TURNED,
-        _names(r"\bfan"),
-        re.compile(r"\b(?:(?:psu|ps)\d*|power supply|pwm|duty|percent)\b"),
-    ),
-    Spelling(
-        SUPPLY,
-        1,
-        _T,
-        Rule.LOWEST,
-        _names(rf"\b{_LIQUID} (?:inlet|supply|in)\b", rf"\b(?:inlet|supply) {_LIQUID}\b"),
-    ),
-    Spelling(
-        RETURN,
-        1,
-        _T,
-        Rule.HIGHEST,
-        _names(rf"\b{_LIQUID} (?:outlet|return|out)\b", rf"\b(?:outlet|return) {_LIQUID}\b"),
-    ),
-    Spelling(FLOW, 1, Quantity.FLOW, Rule.SUM, _names(rf"\b{_LIQUID}\b", r"\bflow\b")),
-)
-"""Searched in this order; the first that fits decides."""
-
-HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
-    # Cray EX: what this id measures is only said by the sensor's Name, "Node" or something else.
-    (re.compile(r"^chassis voltage regulator\d+ input power$"), POWER),
-)
-"""Ids that say too little to decide, but enough to look."""
-
-LIQUID_CONTEXTS: dict[tuple[Quantity, str], str] = {
-    (_T, "LiquidInlet"): SUPPLY,
-    (_T, "LiquidOutlet"): RETURN,
-}
-"""`PhysicalContext` decides for liquids: a name such as "Inlet" alone would be taken for air."""
-
 RULES: dict[str, Rule] = {
     LEAK: Rule.ANY,
+    LEAK_FAULTS: Rule.COUNT,
     SUPPLIES_FAILED: Rule.COUNT,
+    WITHOUT_INPUT: Rule.COUNT,
+    PROCESSORS_FAILED: Rule.COUNT,
+    PROCESSORS_WARNING: Rule.COUNT,
+    GPUS: Rule.SUM,
     SUPPLY: Rule.LOWEST,
     RETURN: Rule.HIGHEST,
     FLOW: Rule.SUM,
+    SUPPLY_PRESSURE: Rule.LOWEST,
+    RETURN_PRESSURE: Rule.HIGHEST,
     POWER: Rule.ONLY,
+    POWER_LIMIT: Rule.ONLY,
+    ENERGY: Rule.ONLY,
+    IN_WATTS: Rule.FITTED_SUM,
+    OUT_WATTS: Rule.FITTED_SUM,
+    IN_AMPERES: Rule.FITTED_SUM,
+    IN_VOLTS: Rule.LOWEST,
+    EFFICIENCY: Rule.LOWEST,
+    SUPPLY_TEMPERATURE: Rule.HIGHEST,
     INLET: Rule.LOWEST,
+    OUTLET: Rule.HIGHEST,
     FAN: Rule.SLOWEST_TURNED,
+    FAN_RATIO: Rule.SLOWEST_TURNED,
+    PUMP: Rule.SLOWEST_TURNED,
+    PUMP_RATIO: Rule.SLOWEST_TURNED,
+    HUMIDITY: Rule.HIGHEST,
+    DEW_POINT: Rule.HIGHEST,
 }
 """Rules for sensors that the resource's own structure assigns to a channel."""
 
+NO_FEED = frozenset({"LossOfInput", "OutOfRange"})
+"""`LineInputStatus` of a power supply whose feed is gone or useless."""
+
+MARGIN_NAME = re.compile(r"\b(?:t ?limit|temp limit|margin|dts|headroom)\b")
+"""Names of what is listed among temperatures and is the distance to a limit."""
+
 PART_CHASSIS = re.compile(
-    r"ERoT|IRoT|CPLD|FPGA|GPU|NVSwitch|PCIeRetimer|PCIeSwitch|_CPU_|^CPU_|CBC_|NVME|eeprom|Storage|Enclosure\.Internal|DPU|^DE0|Mezz|EVENT_LISTENER",
+    r"ERoT|IRoT|CPLD|FPGA|GPU|NVSwitch|PCIeRetimer|PCIeSwitch|^CPU_|CBC_|NVME|eeprom|Storage|Enclosure\.Internal|^DE0|Mezz|EVENT_LISTENER",
     re.IGNORECASE,
 )
 """Ids of chassis that are parts (chips, roots of trust, backplanes): no sensor of the node there."""
@@ -257,10 +235,14 @@ PLATFORM_REPORT = re.compile(r"PlatformEnvironment", re.IGNORECASE)
 """Metric reports that are a snapshot of the platform; others are histories or counters."""
 
 QUANTITY_WORDS: dict[Quantity, frozenset[str]] = {
+    Quantity.MARGIN: frozenset({"limit", "tlimit", "margin"}),
     Quantity.TEMPERATURE: frozenset({"temp", "temperature"}),
     Quantity.POWER: frozenset({"power", "pwr"}),
     Quantity.FAN_SPEED: frozenset({"fan"}),
     Quantity.FLOW: frozenset({"flow"}),
+    Quantity.ENERGY: frozenset({"energy"}),
+    Quantity.VOLTAGE: frozenset({"volt", "voltage"}),
+    Quantity.CURRENT: frozenset({"cur", "current"}),
 }
 """Words in a sensor's id that tell its quantity where, as in metric reports, no unit is given."""
 
@@ -274,28 +256,3 @@ def words(name: str) -> str:
     """Return `name` as lower-case words: `HGX_Chassis_0_TotalHSC` is `hgx chassis 0 total hsc`."""
     spaced = _CAMEL.sub(" ", name)
     return " ".join(re.sub(r"[^A-Za-z0-9]+", " ", spaced).lower().split())
-
-
-def spelling_of(quantity: Quantity, context: str, *names: str) -> tuple[str, int, Rule] | None:
-    """Return channel, rank and rule of the sensor with these names, or None for any other."""
-    liquid = LIQUID_CONTEXTS.get((quantity, context))
-    if liquid is not None:
-        return liquid, 0, RULES[liquid]
-    for name in names:
-        text = words(name)
-        for spelling in SPELLINGS:
-            if spelling.quantity is quantity and _fits(spelling, text):
-                return spelling.channel, spelling.rank, spelling.rule
-    return None
-
-
-def hinted(name: str) -> frozenset[str]:
-    """Return the channels that a sensor may speak for, judging by its id alone."""
-    text = words(name)
-    known = {spelling.channel for spelling in SPELLINGS if _fits(spelling, text)}
-    return frozenset(known | {channel for pattern, channel in HINTS if pattern.search(text)})
-
-
-def _fits(spelling: Spelling, text: str) -> bool:
-    unwanted = spelling.unwanted is not None and spelling.unwanted.search(text)
-    return not unwanted and spelling.wanted.search(text) is not None

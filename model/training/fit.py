@@ -172,6 +172,6 @@ def _penalty(value: Tensor, at: Tensor) -> Tensor:
 
 def _step(optimiser: torch.optim.Adam, loss: Tensor) -> float:
     optimiser.zero_grad(set_to_none=True)
-    loss.backward()  # type: ignore[no-untyped-call]
+    loss.backward()
     optimiser.step()
     return float(loss.detach())

@@ -108,7 +108,7 @@ class Climb:
             shaken = torch.randn(rows.features.shape, generator=random) * search.noise
             self.optimiser.zero_grad(set_to_none=True)
             loss = self._cost(rows._replace(features=rows.features + shaken)) / events
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             self.optimiser.step()
         return self._judge()
 

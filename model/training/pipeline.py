@@ -20,6 +20,7 @@ from model.training.graph import Graph
 from model.training.hazard import GPU_CAUSES, NODE_CAUSES
 from model.training.plan import Amounts, Split, plan
 from model.training.rows import MOMENTS_AT_ONCE, Collector, field_weights, score
+from simulator.shown import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -73,7 +74,7 @@ class Run:
         torch.set_num_threads(THREADS)
         torch.use_deterministic_algorithms(mode=True)
         torch.manual_seed(self.recipe.seed)
-        graph = Graph([channel.name for channel in schema.CHANNELS]).eval()
+        graph = Graph(list(SHOWN)).eval()
         self._fit_tadgan(graph, self._healthy(Split.FIT, self.recipe.windows, "healthy windows"))
         self._freeze(graph, self._healthy(Split.HELD, self.recipe.windows // 5, "held-out windows"))
         self._fit_hazards(graph)

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from remediation.kube import events, nodes, observe
+from remediation.kube import checkpoint, events, nodes, observe, volumes
 from remediation.kube.eviction import evict_wave
+from remediation.kube.mirror import Mirror
+from remediation.ports import CallFailed, EvictionOutcome, Pods
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from daemon.clocks import Clock
     from remediation.kube.connection import Connection
+    from remediation.policy.preparing import Part
     from remediation.policy.snapshot import Node, Pod
-    from remediation.policy.steps import EvictWave, NodeWrite
-    from remediation.ports import EvictionOutcome
+    from remediation.policy.steps import EvictWave, NodeWrite, Step
+    from remediation.ports import EvictionAnswer
+
+# An eviction shows on the watch within milliseconds; this is for one that never does.
+_TOLD_WITHIN_SECONDS = 30.0
 
 
 class KubeCluster:
-    """The pool that `selector` matches; see `remediation.ports.Cluster`."""
+    """The pool that `selector` matches; see `remediation.ports.Cluster`.
+
+    `stream_seconds` bounds how long a dead watch can pass for a quiet one;
+    `stirred` is called when somebody else changed a node that carries our mark,
+    or a pod left it.
+    """
 
     def __init__(
         self,
@@ -26,33 +38,131 @@ class KubeCluster:
         *,
         selector: str,
         gpu_resources: tuple[str, ...],
+        stream_seconds: int,
         clock: Clock,
+        stirred: Callable[[], None],
     ) -> None:
         self._connection = connection
-        self._selector = selector
-        self._gpu_resources = gpu_resources
         self._clock = clock
+        self._stirred = stirred
+        self._pool = Mirror(
+            observe.pool_feed(connection, selector),
+            stream_seconds=stream_seconds,
+            call_seconds=connection.timeout_seconds,
+            clock=clock,
+            changed=self._node_changed,
+        )
+        # Begins to watch when pods are first asked for: most days nothing needs them.
+        self._pods = Mirror(
+            observe.pod_feed(connection, gpu_resources),
+            stream_seconds=stream_seconds,
+            call_seconds=connection.timeout_seconds,
+            clock=clock,
+            changed=self._pod_changed,
+        )
+        self._marked: frozenset[str] = frozenset()
+        self._leaving: dict[str, float] = {}
+        self._doubtful: set[str] = set()
+
+    def close(self) -> None:
+        """Stop watching."""
+        self._pool.close()
+        self._pods.close()
 
     def nodes(self) -> Mapping[str, Node]:
         """Return the pool by name."""
-        return observe.list_pool(self._connection, self._selector)
+        self._read_doubtful()
+        nodes = self._pool.values()
+        self._marked = frozenset(name for name, node in nodes.items() if node.mark is not None)
+        return nodes
 
-    def pods(self, node: str) -> tuple[Pod, ...]:
-        """Return the pods on one node."""
-        return observe.list_pods(self._connection, node, self._gpu_resources)
+    def pods(self) -> Pods:
+        """Return the pods of the pool, own evictions included."""
+        on: dict[str, list[Pod]] = {name: [] for name in self._pool.values()}
+        pending: list[Pod] = []
+        for pod in self._with_leaving(self._pods.values()):
+            if pod.node in on:
+                on[pod.node].append(pod)
+            elif pod.gpus and not pod.node and not pod.finished:
+                pending.append(pod)
+        return Pods({name: tuple(found) for name, found in on.items()}, tuple(pending))
 
     def write_node(self, write: NodeWrite) -> None:
         """Do one PATCH."""
-        nodes.patch(self._connection, write)
+        try:
+            self._pool.note(nodes.patch(self._connection, write))
+        except CallFailed as failed:
+            if failed.may_have_happened:
+                self._doubtful.add(write.node.name)
+            raise
 
     def evict(
         self, wave: EvictWave, *, may_go_on: Callable[[], bool]
-    ) -> Mapping[str, EvictionOutcome]:
+    ) -> Mapping[str, EvictionAnswer]:
         """Evict a wave."""
-        return evict_wave(self._connection, wave.pods, may_go_on=may_go_on)
+        answers = evict_wave(self._connection, wave.pods, may_go_on=may_go_on)
+        until = self._clock.monotonic() + _TOLD_WITHIN_SECONDS
+        self._leaving |= {
+            uid: until
+            for uid, answer in answers.items()
+            if answer.outcome is EvictionOutcome.ACCEPTED
+        }
+        return answers
 
-    def tell(self, write: NodeWrite | EvictWave) -> None:
-        """Leave an Event on the node."""
-        events.leave(
-            self._connection, write.node, write.decision, write.sentence, now=self._clock.wall()
+    def note_checkpoint(self, pod: Pod, name: str) -> Part:
+        """Note a request to save on one pod."""
+        return checkpoint.note(self._connection, pod, name)
+
+    def take_snapshot(self, namespace: str, claim: str, *, name: str, snapshot_class: str) -> Part:
+        """Take a snapshot of one claim, or look how it stands."""
+        return volumes.take(
+            self._connection, namespace, claim, name=name, snapshot_class=snapshot_class
         )
+
+    def tell(self, write: Step) -> None:
+        """Leave an Event on every node that the step concerns."""
+        for node in write.nodes:
+            events.leave(
+                self._connection, node, write.decision, write.sentence, now=self._clock.wall()
+            )
+
+    def _read_doubtful(self) -> None:
+        """Read the nodes again whose write lost its answer: the watch may not have told it yet."""
+        for name in sorted(self._doubtful):
+            document = nodes.read(self._connection, name)
+            if document is not None:
+                self._pool.note(document)
+            self._doubtful.discard(name)
+
+    def _with_leaving(self, pods: Mapping[str, Pod]) -> Iterable[Pod]:
+        """Let what we evicted be ending, also where the watch has not told it yet."""
+        now = self._clock.monotonic()
+        untold = {
+            uid: until
+            for uid, until in self._leaving.items()
+            if until > now and uid in pods and pods[uid].ends_at is None
+        }
+        self._leaving = untold
+        if not untold:
+            return pods.values()
+        ends_at = self._clock.wall() + _TOLD_WITHIN_SECONDS
+        return (
+            replace(pod, ends_at=ends_at) if uid in untold else pod for uid, pod in pods.items()
+        )
+
+    def _node_changed(self, before: Node | None, after: Node | None) -> None:
+        marked = any(node is not None and node.mark is not None for node in (before, after))
+        if marked and not _alike(before, after):
+            self._stirred()
+
+    def _pod_changed(self, before: Pod | None, after: Pod | None) -> None:
+        # The last pod to leave frees a place in the budget: somebody waits for it.
+        if after is None and before is not None and before.node in self._marked:
+            self._stirred()
+
+
+def _alike(before: Node | None, after: Node | None) -> bool:
+    """Whether only the version differs, as after a heartbeat."""
+    if before is None or after is None:
+        return before is after
+    return replace(before, resource_version=after.resource_version) == after

@@ -12,6 +12,9 @@ from remediation.ports import CallFailed, FailureReason
 if TYPE_CHECKING:
     from pathlib import Path
 
+# Watches, the lease, the webhook's threads and every lane of a burst keep one each.
+_SOCKETS = 32
+
 
 @dataclass(frozen=True, slots=True)
 class Connection:
@@ -32,9 +35,29 @@ class Connection:
         return client.CoordinationV1Api(self.api)
 
     @property
+    def custom(self) -> Any:
+        """Kinds that the cluster may or may not know."""
+        return client.CustomObjectsApi(self.api)
+
+    @property
     def limits(self) -> dict[str, Any]:
         """The keyword arguments that bound every call: connecting and reading."""
         return {"_request_timeout": (self.timeout_seconds, self.timeout_seconds)}
+
+    @property
+    def raw(self) -> dict[str, Any]:
+        """The same for a call whose answer is read as bytes: `.data`, which frees the socket."""
+        return {**self.limits, "_preload_content": False}
+
+    def stream(self, version: str, seconds: int) -> dict[str, Any]:
+        """The keyword arguments of a watch from `version` that the server ends after `seconds`."""
+        return {
+            "resource_version": version,
+            "timeout_seconds": seconds,
+            "allow_watch_bookmarks": True,
+            "_request_timeout": (self.timeout_seconds, seconds + self.timeout_seconds),
+            "_preload_content": False,
+        }
 
     def within(self, timeout_seconds: float) -> Connection:
         """Return the same client with another time-out."""
@@ -55,6 +78,7 @@ def connect(*, kubeconfig: Path | None, namespace: str, timeout_seconds: float) 
     # urllib3 would send GET, PUT and DELETE again three times, each with the whole
     # time-out: longer than a lease lives.  What is worth repeating, the next tick repeats.
     settings.retries = False
+    settings.connection_pool_maxsize = _SOCKETS
     try:
         if kubeconfig is None:
             config.load_incluster_config(client_configuration=settings)

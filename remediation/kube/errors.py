@@ -25,6 +25,7 @@ _BY_STATUS = {
     401: FailureReason.UNAUTHORIZED,
     403: FailureReason.FORBIDDEN,
     404: FailureReason.NOT_FOUND,
+    410: FailureReason.STALE,
     429: FailureReason.OVERLOADED,
     503: FailureReason.OVERLOADED,
 }
@@ -36,6 +37,7 @@ class _Cause(msgspec.Struct):
 
 class _Details(msgspec.Struct):
     causes: list[_Cause] = []
+    retry_after_seconds: int = msgspec.field(default=0, name="retryAfterSeconds")
 
 
 class Answer(msgspec.Struct):
@@ -62,6 +64,10 @@ def calling(what: str) -> Iterator[None]:
         yield
     except ApiException as error:
         raise failure(what, error) from error
+    except urllib3.exceptions.NewConnectionError as error:
+        # A refused connection is a kind of time-out to urllib3, but nobody waited for anything.
+        message = f"{what}: {_first_line(error)}"
+        raise CallFailed(message, FailureReason.UNREACHABLE) from error
     except urllib3.exceptions.TimeoutError as error:
         raise CallFailed(f"{what}: no answer in time", FailureReason.TIMEOUT) from error
     except (urllib3.exceptions.HTTPError, OSError) as error:

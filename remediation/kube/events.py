@@ -18,12 +18,16 @@ NAMESPACE = "default"
 _REASONS = {
     Decision.SOFTEN: "AtRiskTainted",
     Decision.EXCLUDE: "AtRiskExcluded",
+    Decision.CHECKPOINT: "AtRiskCheckpoint",
+    Decision.SNAPSHOT: "AtRiskSnapshot",
     Decision.EVICT: "AtRiskEvicting",
     Decision.SETTLE: "AtRiskDrained",
     Decision.VERIFY: "AtRiskVerifying",
     Decision.RELAPSE: "AtRiskRelapsed",
+    Decision.TRUST: "AtRiskOnProbation",
     Decision.RELEASE: "AtRiskReleased",
     Decision.STAND_DOWN: "AtRiskHeld",
+    Decision.GIVE_WAY: "AtRiskGivesWay",
 }
 _MESSAGE_CHARACTERS = 1000
 
@@ -50,4 +54,7 @@ def leave(
         "source": {"component": FIELD_MANAGER},
     }
     with calling(f"create event on {node.name}"):
-        connection.core.create_namespaced_event(namespace=NAMESPACE, body=body, **connection.limits)
+        created = connection.core.create_namespaced_event(
+            namespace=NAMESPACE, body=body, **connection.raw
+        )
+        created.drain_conn()

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from remediation.kube import wire
 from remediation.kube.errors import calling
+from remediation.kube.mirror import Feed, Held
 from remediation.policy.ledger import Ledger, LedgerUnreadable, decode, encode
 from remediation.policy.snapshot import FIELD_MANAGER
 from remediation.ports import CallFailed, Conflict, FailureReason, StoredLedger
@@ -14,27 +19,66 @@ if TYPE_CHECKING:
 
 NAME = "forewarn-ledger"
 KEY = "ledger.json"
+_MAPS = msgspec.json.Decoder(wire.ConfigMap)
+
+
+class LedgerMemory:
+    """The newest ledger that any part of this process has seen; it proves nothing, it saves a read.
+
+    Versions are numbers: what is older than what is held is old news.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._newest: StoredLedger | None = None
+
+    def get(self) -> StoredLedger | None:
+        """Return the newest."""
+        with self._lock:
+            return self._newest
+
+    def put(self, stored: StoredLedger) -> bool:
+        """Hold `stored` unless something newer is held; return whether it was news."""
+        with self._lock:
+            held = self._newest
+            if held is not None and not _older(held.version, stored.version):
+                return False
+            self._newest = stored
+            return True
+
+    def clear(self) -> None:
+        """Hold nothing: the ledger is gone, or is not one."""
+        with self._lock:
+            self._newest = None
 
 
 class ConfigMapLedger:
-    """The one ledger of a namespace."""
+    """The one ledger of a namespace; `memory` may be shared with others of this process."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, memory: LedgerMemory | None = None) -> None:
         self._connection = connection
+        self._memory = memory or LedgerMemory()
+
+    def last(self) -> StoredLedger | None:
+        """Return the ledger as last read, written or told of."""
+        return self._memory.get()
 
     def read(self) -> StoredLedger:
         """Return the stored ledger, an empty one with version "" when there is none."""
         try:
             with calling(f"read config map {NAME}"):
-                found = self._connection.core.read_namespaced_config_map(
-                    name=NAME, namespace=self._connection.namespace, **self._connection.limits
+                answer = self._connection.core.read_namespaced_config_map(
+                    name=NAME, namespace=self._connection.namespace, **self._connection.raw
                 )
-                data, version = found.data or {}, found.metadata.resource_version
+                found = _MAPS.decode(answer.data)
         except CallFailed as failed:
+            self._memory.clear()
             if failed.reason is FailureReason.NOT_FOUND:
                 return StoredLedger(Ledger(), "")
             raise
-        return StoredLedger(_decode(data), version)
+        stored = StoredLedger(_decode(found), found.metadata.resource_version)
+        self._memory.put(stored)
+        return stored
 
     def write(self, ledger: Ledger, version: str) -> StoredLedger:
         """Store `ledger` in place of `version`; raises `Conflict` when that is gone."""
@@ -42,12 +86,16 @@ class ConfigMapLedger:
         try:
             with calling(f"write config map {NAME}"):
                 written = self._patch(body, version) if version else self._create(body)
-                return StoredLedger(ledger, written.metadata.resource_version)
+                metadata = _MAPS.decode(written.data).metadata
         except CallFailed as failed:
             # Deleted between reading and writing: as much a conflict as a change.
             if version and failed.reason is FailureReason.NOT_FOUND:
+                self._memory.clear()
                 raise Conflict(str(failed)) from failed
             raise
+        stored = StoredLedger(ledger, metadata.resource_version)
+        self._memory.put(stored)
+        return stored
 
     def _patch(self, body: dict[str, Any], version: str) -> Any:
         return self._connection.core.patch_namespaced_config_map(
@@ -56,7 +104,7 @@ class ConfigMapLedger:
             body={**body, "metadata": {"resourceVersion": version}},
             field_manager=FIELD_MANAGER,
             _content_type="application/merge-patch+json",
-            **self._connection.limits,
+            **self._connection.raw,
         )
 
     def _create(self, body: dict[str, Any]) -> Any:
@@ -64,16 +112,54 @@ class ConfigMapLedger:
             namespace=self._connection.namespace,
             body={**body, "metadata": {"name": NAME}},
             field_manager=FIELD_MANAGER,
-            **self._connection.limits,
+            **self._connection.raw,
         )
 
 
-def _decode(data: dict[str, str]) -> Ledger:
+def ledger_feed(connection: Connection) -> Feed[str, wire.ConfigMap]:
+    """Return how to follow the one ledger."""
+    only = {"namespace": connection.namespace, "field_selector": f"metadata.name={NAME}"}
+
+    def page(_: str) -> Any:
+        return connection.core.list_namespaced_config_map(**only, **connection.raw)
+
+    def watch(version: str, seconds: int) -> Any:
+        return connection.core.list_namespaced_config_map(
+            watch=True, **only, **connection.stream(version, seconds)
+        )
+
+    return Feed(what=f"config map {NAME}", page=page, watch=watch, read=_read)
+
+
+def remember(memory: LedgerMemory, told: wire.ConfigMap | None) -> bool:
+    """Hold what a watch told; return whether somebody else wrote it."""
+    if told is None:
+        memory.clear()
+        return True
+    try:
+        stored = StoredLedger(_decode(told), told.metadata.resource_version)
+    except CallFailed:
+        memory.clear()  # reading it says the same, to somebody who can tell
+        return True
+    return memory.put(stored)
+
+
+def _read(document: bytes | msgspec.Raw) -> tuple[str, Held[wire.ConfigMap]]:
+    found = _MAPS.decode(document)
+    return found.metadata.name, Held(found, found.metadata.resource_version)
+
+
+def _older(held: str, told: str) -> bool:
+    numbers = held.isdecimal() and told.isdecimal()
+    return int(held) < int(told) if numbers else held != told
+
+
+def _decode(found: wire.ConfigMap) -> Ledger:
     # A manifest may create the map empty; any other content must be ours.
-    if not data:
+    if not found.data:
         return Ledger()
     try:
-        return decode(data.get(KEY, ""))
+        return decode(found.data.get(KEY, ""))
     except LedgerUnreadable as error:
         message = f"config map {NAME}, key {KEY}: {error}"
         raise CallFailed(message, FailureReason.LEDGER_UNREADABLE) from error

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remediation.kube.errors import calling
-from remediation.policy.snapshot import EPISODE_ANNOTATION, FIELD_MANAGER, encode_mark
+from remediation.policy.snapshot import EPISODE_ANNOTATION, FIELD_MANAGER, RISK_LABEL, encode_mark
+from remediation.ports import CallFailed, FailureReason
 
 if TYPE_CHECKING:
     from remediation.kube.connection import Connection
@@ -18,20 +19,38 @@ if TYPE_CHECKING:
     from remediation.policy.steps import NodeWrite
 
 
-def patch(connection: Connection, write: NodeWrite) -> None:
-    """Send `write`; raises `Conflict` when the node changed since it was read."""
+def read(connection: Connection, name: str) -> bytes | None:
+    """Return one node as it is now, None when there is none; raises `CallFailed`."""
+    try:
+        with calling(f"read node {name}"):
+            answer = connection.core.read_node(name=name, **connection.raw)
+            document: bytes = answer.data
+    except CallFailed as failed:
+        if failed.reason is FailureReason.NOT_FOUND:
+            return None
+        raise
+    return document
+
+
+def patch(connection: Connection, write: NodeWrite) -> bytes:
+    """Send `write` and return the node as it is then.
+
+    Raises `Conflict` when the node changed since it was read.
+    """
     with calling(f"patch node {write.node.name}"):
-        connection.core.patch_node(
+        answer = connection.core.patch_node(
             name=write.node.name,
             body=body(write),
             field_manager=FIELD_MANAGER,
             _content_type="application/merge-patch+json",
-            **connection.limits,
+            **connection.raw,
         )
+        document: bytes = answer.data
+    return document
 
 
 def body(write: NodeWrite) -> dict[str, Any]:
-    """Return the merge patch; a null removes the annotation."""
+    """Return the merge patch; a null removes annotation or label."""
     annotation = encode_mark(write.mark) if write.mark is not None else None
     spec: dict[str, Any] = {"taints": [_taint(taint) for taint in write.taints]}
     if write.unschedulable is not None:
@@ -41,6 +60,7 @@ def body(write: NodeWrite) -> dict[str, Any]:
             "uid": write.node.uid,
             "resourceVersion": write.node.resource_version,
             "annotations": {EPISODE_ANNOTATION: annotation},
+            "labels": {RISK_LABEL: write.risk},
         },
         "spec": spec,
     }

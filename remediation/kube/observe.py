@@ -1,11 +1,14 @@
-"""The client's objects as the policy's values: nodes with marks, pods with reasons to stay."""
+"""The server's objects as the policy's values: nodes with marks, pods with reasons to stay."""
 
 from __future__ import annotations
 
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
-from remediation.kube.errors import calling
+import msgspec
+
+from remediation.kube import wire
+from remediation.kube.mirror import PAGE_ITEMS, Feed, Held
 from remediation.policy.snapshot import (
     EPISODE_ANNOTATION,
     FIELD_MANAGER,
@@ -20,53 +23,129 @@ from remediation.policy.snapshot import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable
     from datetime import datetime
 
     from remediation.kube.connection import Connection
 
 _MIRROR = "kubernetes.io/config.mirror"
 _FINISHED = frozenset({"Succeeded", "Failed"})
+# What a pod is asked for in its annotations is short; others keep whole manifests there.
+_NOTE_CHARACTERS = 1024
+_NODES = msgspec.json.Decoder(wire.Node)
+_PODS = msgspec.json.Decoder(wire.Pod)
 
 
-def list_pool(connection: Connection, selector: str) -> Mapping[str, Node]:
-    """Return the nodes that `selector` matches, by name; raises `CallFailed`."""
-    with calling("list nodes"):
-        answer = connection.core.list_node(label_selector=selector, **connection.limits)
-        return {item.metadata.name: _node(item) for item in answer.items}
+def pool_feed(connection: Connection, selector: str) -> Feed[str, Node]:
+    """Return how to follow the nodes that `selector` matches, by name."""
+
+    def page(more: str) -> Any:
+        place = {"_continue": more} if more else {}
+        return connection.core.list_node(
+            label_selector=selector, limit=PAGE_ITEMS, **place, **connection.raw
+        )
+
+    def watch(version: str, seconds: int) -> Any:
+        return connection.core.list_node(
+            watch=True, label_selector=selector, **connection.stream(version, seconds)
+        )
+
+    return Feed(what="nodes", page=page, watch=watch, read=read_node)
 
 
-def list_pods(connection: Connection, node: str, gpu_resources: tuple[str, ...]) -> tuple[Pod, ...]:
-    """Return the pods bound to `node`; raises `CallFailed`.
+def pod_feed(connection: Connection, gpu_resources: tuple[str, ...]) -> Feed[str, Pod]:
+    """Return how to follow the pods that have not finished, by uid.
 
     A pod uses GPUs when it asks for a resource whose name starts with one of `gpu_resources`.
     """
-    with calling(f"list pods of {node}"):
-        answer = connection.core.list_pod_for_all_namespaces(
-            field_selector=f"spec.nodeName={node}", **connection.limits
+    chosen = ",".join(f"status.phase!={phase}" for phase in sorted(_FINISHED))
+
+    def page(more: str) -> Any:
+        place = {"_continue": more} if more else {}
+        return connection.core.list_pod_for_all_namespaces(
+            field_selector=chosen, limit=PAGE_ITEMS, **place, **connection.raw
         )
-        return tuple(_pod(item, gpu_resources) for item in answer.items)
+
+    def watch(version: str, seconds: int) -> Any:
+        return connection.core.list_pod_for_all_namespaces(
+            watch=True, field_selector=chosen, **connection.stream(version, seconds)
+        )
+
+    return Feed(
+        what="pods",
+        page=page,
+        watch=watch,
+        read=lambda document: read_pod(document, gpu_resources),
+    )
 
 
-def _node(item: Any) -> Node:
-    annotations = item.metadata.annotations or {}
+def read_node(document: bytes | msgspec.Raw) -> tuple[str, Held[Node]]:
+    """Read one node and its version."""
+    item = _NODES.decode(document)
+    metadata, status = item.metadata, item.status
+    annotations = metadata.annotations or {}
     mark, fault = _mark(annotations.get(EPISODE_ANNOTATION))
-    status = item.status
-    ready = next((c for c in (status.conditions or ()) if c.type == "Ready"), None)
-    return Node(
-        name=item.metadata.name,
-        uid=item.metadata.uid,
-        resource_version=item.metadata.resource_version,
+    ready = next((c for c in status.conditions or () if c.type == "Ready"), None)
+    node = Node(
+        name=metadata.name,
+        uid=metadata.uid,
+        resource_version=metadata.resource_version,
         ready=ready is not None and ready.status == "True",
         ready_since=_seconds(ready.last_transition_time) if ready is not None else None,
-        unschedulable=bool(item.spec.unschedulable),
-        cordoned_by=_cordon_writer(item.metadata.managed_fields or ()),
-        taints=tuple(_taint(taint) for taint in item.spec.taints or ()),
+        unschedulable=item.spec.unschedulable,
+        cordoned_by=_cordon_writer(metadata.managed_fields or ()),
+        taints=tuple(
+            Taint(taint.key, taint.effect, taint.value, taint.time_added or "")
+            for taint in item.spec.taints or ()
+        ),
         mark=mark,
         mark_fault=fault,
         held=HOLD_ANNOTATION in annotations,
-        boot_id=(status.node_info.boot_id or "") if status.node_info else "",
+        boot_id=status.node_info.boot_id if status.node_info is not None else "",
+        labels=metadata.labels or {},
     )
+    return node.name, Held(node, node.resource_version)
+
+
+def read_pod(
+    document: bytes | msgspec.Raw, gpu_resources: tuple[str, ...]
+) -> tuple[str, Held[Pod]]:
+    """Read one pod and its version."""
+    item = _PODS.decode(document)
+    metadata, status = item.metadata, item.status
+    annotations = metadata.annotations or {}
+    owners = metadata.owner_references or ()
+    owner = next((owner for owner in owners if owner.controller), None)
+    pod = Pod(
+        namespace=metadata.namespace,
+        name=metadata.name,
+        uid=metadata.uid,
+        node=item.spec.node_name,
+        gpus=_uses_gpus(item.spec, gpu_resources),
+        finished=status.phase in _FINISHED,
+        ready=any(c.type == "Ready" and c.status == "True" for c in status.conditions or ()),
+        gated=bool(item.spec.scheduling_gates),
+        created_at=_seconds(metadata.creation_timestamp),
+        owner=owner.kind if owner is not None else None,
+        owner_name=owner.name if owner is not None else "",
+        owner_uid=owner.uid if owner is not None else "",
+        pod_group=item.spec.scheduling_group.pod_group_name if item.spec.scheduling_group else "",
+        node_selector=item.spec.node_selector or {},
+        labels=metadata.labels or {},
+        notes={name: text for name, text in annotations.items() if len(text) <= _NOTE_CHARACTERS},
+        mirror=_MIRROR in annotations,
+        empty_dir=any(volume.empty_dir is not None for volume in item.spec.volumes or ()),
+        wish=annotations.get(MIGRATE_ANNOTATION, ""),
+        ends_at=_seconds(metadata.deletion_timestamp),
+        address=status.pod_ip,
+        host_network=item.spec.host_network,
+        claims=tuple(
+            volume.persistent_volume_claim.claim_name
+            for volume in item.spec.volumes or ()
+            if volume.persistent_volume_claim is not None
+        ),
+    )
+    return pod.uid, Held(pod, metadata.resource_version)
 
 
 def _mark(text: str | None) -> tuple[Mark | None, str | None]:
@@ -78,47 +157,15 @@ def _mark(text: str | None) -> tuple[Mark | None, str | None]:
         return None, str(error)
 
 
-def _taint(item: Any) -> Taint:
-    added = item.time_added
-    return Taint(
-        key=item.key,
-        effect=item.effect,
-        value=item.value or "",
-        time_added=_rfc3339(added) if added is not None else "",
-    )
-
-
-def _cordon_writer(managed: Any) -> str | None:
+def _cordon_writer(managed: Iterable[wire.ManagedFields]) -> str | None:
     """Return who owns `spec.unschedulable` by the server's own book, ours first, if it tells."""
-    owners = [
-        entry.manager
-        for entry in managed
-        if "f:unschedulable" in ((entry.fields_v1 or {}).get("f:spec") or {})
-    ]
+    owners = [entry.manager for entry in managed if entry.owns_cordon]
     if FIELD_MANAGER in owners:
         return FIELD_MANAGER
     return owners[0] if owners else None
 
 
-def _pod(item: Any, gpu_resources: tuple[str, ...]) -> Pod:
-    annotations = item.metadata.annotations or {}
-    owners = item.metadata.owner_references or ()
-    controller = next((owner for owner in owners if owner.controller), None)
-    return Pod(
-        namespace=item.metadata.namespace,
-        name=item.metadata.name,
-        uid=item.metadata.uid,
-        gpus=_uses_gpus(item.spec, gpu_resources),
-        finished=item.status.phase in _FINISHED,
-        owner=controller.kind if controller is not None else None,
-        mirror=_MIRROR in annotations,
-        empty_dir=any(volume.empty_dir is not None for volume in item.spec.volumes or ()),
-        wish=annotations.get(MIGRATE_ANNOTATION, ""),
-        ends_at=_seconds(item.metadata.deletion_timestamp),
-    )
-
-
-def _uses_gpus(spec: Any, gpu_resources: tuple[str, ...]) -> bool:
+def _uses_gpus(spec: wire.PodSpec, gpu_resources: tuple[str, ...]) -> bool:
     containers = [*(spec.containers or ()), *(spec.init_containers or ())]
     asked = [one.resources for one in containers if one.resources is not None]
     names = {name for one in asked for name in {**(one.limits or {}), **(one.requests or {})}}
@@ -128,7 +175,3 @@ def _uses_gpus(spec: Any, gpu_resources: tuple[str, ...]) -> bool:
 
 def _seconds(moment: datetime | None) -> float | None:
     return None if moment is None else moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
-
-
-def _rfc3339(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,98 +1,27 @@
 """The budget: how many nodes may be in flight, unavailable, and granted per time.
 
-`take` is asked once for each new grant and answers with the ledger that records
-it, to be written by compare-and-swap before anything is done.  Unreadable or
-empty means no.
+`take` is asked once for grants that belong together and answers with the ledger
+that records all of them or none, to be written by compare-and-swap before
+anything is done.  Unreadable or empty means no.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from remediation.policy import domains
 from remediation.policy.ledger import Breaker, Bucket, Grant, Ledger
 from remediation.policy.limits import Limits, Rung
 from remediation.policy.refusal import Reason, Refusal
-from remediation.policy.snapshot import MarkState, Node
+from remediation.policy.use import breaker_limit, elevated, in_flight, share, unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """Used and allowed of one scope."""
-
-    used: float
-    allowed: float
-
-    @property
-    def available(self) -> float:
-        """What is left, never below zero."""
-        return max(0.0, self.allowed - self.used)
-
-
-def share(absolute: int, percent: float, pool: int) -> int:
-    """Return the smaller of both bounds, at least one: a pool of four may still lose one node.
-
-    10 percent of 59 nodes is 5, of 9 nodes is 0 and therefore 1; an empty pool allows nothing.
-    """
-    if pool == 0:
-        return 0
-    return max(1, min(absolute, math.floor(pool * percent / 100)))
-
-
-def in_flight(nodes: Mapping[str, Node], ledger: Ledger) -> frozenset[str]:
-    """Return the nodes with work to do: granted, and neither excluded for good nor drained."""
-    pending = {name for name, grant in ledger.grants.items() if _unsettled(grant, nodes.get(name))}
-    # A mark we cannot read may be anything: it counts until somebody looks.
-    return frozenset(pending | {name for name, node in nodes.items() if node.mark_fault})
-
-
-def _unsettled(grant: Grant, node: Node | None) -> bool:
-    if grant.rung <= Rung.SOFTEN:
-        return False
-    mark = node.mark if node is not None else None
-    if mark is None or mark.grant != grant.id:
-        return not grant.applied
-    return grant.rung is Rung.MIGRATE and mark.state is MarkState.EXCLUDED
-
-
-def unavailable(nodes: Mapping[str, Node], ledger: Ledger) -> frozenset[str]:
-    """Return the nodes where nothing new lands, or soon will not: every cause counts."""
-    granted = {name for name, grant in ledger.grants.items() if grant.rung > Rung.SOFTEN}
-    return frozenset({n for n, node in nodes.items() if node.unavailable} | (granted & set(nodes)))
-
-
-def elevated(ledger: Ledger) -> int:
-    """Return how many nodes carry or may carry the soft taint."""
-    return sum(grant.rung is Rung.SOFTEN for grant in ledger.grants.values())
-
-
-def breaker_limit(limits: Limits, pool: int) -> int:
-    """Return how many grants a window may hold: the larger bound, or small pools trip at once."""
-    return max(limits.breaker_grants, math.floor(pool * limits.breaker_percent / 100))
-
-
-def uses(nodes: Mapping[str, Node], ledger: Ledger, limits: Limits) -> dict[str, Use]:
-    """Return used and allowed by scope."""
-    pool = len(nodes)
-    tokens = ledger.bucket.tokens if ledger.bucket else 0.0
-    return {
-        "concurrency": Use(len(in_flight(nodes, ledger)), limits.concurrency if pool else 0),
-        "pool_share": Use(
-            len(unavailable(nodes, ledger)),
-            share(limits.unavailable_nodes, limits.unavailable_percent, pool),
-        ),
-        "elevated": Use(
-            elevated(ledger), share(limits.elevated_nodes, limits.elevated_percent, pool)
-        ),
-        "tokens": Use(limits.token_burst - tokens, limits.token_burst),
-        "breaker": Use(len(ledger.breaker.window), breaker_limit(limits, pool)),
-    }
+    from remediation.policy.snapshot import Node
 
 
 def upkeep(ledger: Ledger, nodes: Mapping[str, Node], limits: Limits, now: float) -> Ledger:
@@ -127,24 +56,60 @@ def _refill(bucket: Bucket | None, nodes: Iterable[Node], limits: Limits, now: f
 
 
 def take(
-    ledger: Ledger, nodes: Mapping[str, Node], limits: Limits, *, node: str, grant: Grant
+    ledger: Ledger,
+    nodes: Mapping[str, Node],
+    limits: Limits,
+    *,
+    grants: Mapping[str, Grant],
+    now: float,
 ) -> tuple[Ledger, Refusal | None]:
-    """Record `grant` for `node`, or say which limit refuses; a trip of the breaker is recorded."""
+    """Record all of `grants`, or say which limit refuses; a trip of the breaker is recorded.
+
+    They are of one rung and keyed by node.
+    """
     refusal = stopped(ledger)
     if refusal is not None:
         return ledger, refusal
     if not nodes:
         return ledger, Refusal(Reason.POOL_EMPTY, "the pool selector matches no node")
-    if grant.rung is Rung.SOFTEN:
-        return _take_soft(ledger, nodes, limits, node, grant)
-    refusal = _share_refusal(ledger, nodes, limits, node)
+    if all(grant.rung is Rung.SOFTEN for grant in grants.values()):
+        return _take_soft(ledger, nodes, limits, grants)
+    refusal = _never(grants, nodes, limits) or _share_refusal(
+        ledger, nodes, limits, frozenset(grants), now
+    )
     if refusal is not None:
         return ledger, refusal
-    if ledger.bucket is None or ledger.bucket.tokens < 1:
+    cost = 1 if alone(len(grants), limits) else len(grants)
+    if ledger.bucket is None or ledger.bucket.tokens < cost:
         return ledger, Refusal(Reason.NO_TOKEN, "the token bucket is empty")
-    if len(ledger.breaker.window) >= breaker_limit(limits, len(nodes)):
-        return _trip(ledger, grant.taken_at)
-    return _record(ledger, limits, node, grant), None
+    if len(ledger.breaker.window) + len(grants) > breaker_limit(limits, len(nodes)):
+        return _trip(ledger, now)
+    return _record(ledger, limits, grants, now), None
+
+
+def alone(size: int, limits: Limits) -> bool:
+    """Return whether a batch this large is let through by the limit per wave, alone in flight."""
+    return 1 < size <= limits.wave_nodes
+
+
+def _never(
+    grants: Mapping[str, Grant], nodes: Mapping[str, Node], limits: Limits
+) -> Refusal | None:
+    """Return why grants that belong together can never be had together, or None."""
+    size, pool = len(grants), len(nodes)
+    share_allowed = share(limits.unavailable_nodes, limits.unavailable_percent, pool)
+    bounds = [share_allowed, breaker_limit(limits, pool)]
+    if not alone(size, limits):
+        bounds += [limits.concurrency, limits.token_burst]
+    crowd = None if alone(size, limits) else domains.crowded(grants, nodes, limits)
+    if size == 1 or (size <= min(bounds) and crowd is None):
+        return None
+    where = f", {crowd[1]} of {domains.name_of(crowd[0])}" if crowd is not None else ""
+    words = (
+        f"its work spans {size} nodes at risk, which the limits never allow at once"
+        f" (at most {min(bounds)}{where}): move it by hand or raise limits.wave_nodes"
+    )
+    return Refusal(Reason.WAVE_TOO_LARGE, words)
 
 
 def stopped(ledger: Ledger) -> Refusal | None:
@@ -158,7 +123,13 @@ def stopped(ledger: Ledger) -> Refusal | None:
 
 
 def carry_out(
-    ledger: Ledger, nodes: Mapping[str, Node], limits: Limits, *, node: str, grant: Grant
+    ledger: Ledger,
+    nodes: Mapping[str, Node],
+    limits: Limits,
+    *,
+    node: str,
+    grant: Grant,
+    now: float,
 ) -> Refusal | None:
     """Return why a grant that was made earlier must not be carried out now, or None.
 
@@ -168,27 +139,47 @@ def carry_out(
     refusal = stopped(ledger)
     if refusal is not None or grant.rung is Rung.SOFTEN:
         return refusal
-    return _share_refusal(ledger, nodes, limits, node)
+    together = {n for n, one in ledger.grants.items() if grant.batch and one.batch == grant.batch}
+    return _share_refusal(ledger, nodes, limits, frozenset(together | {node}), now)
+
+
+def places(
+    ledger: Ledger, nodes: Mapping[str, Node], limits: Limits, names: frozenset[str], now: float
+) -> Refusal | None:
+    """Return why `names` may not be in flight now beside what is in flight already, or None."""
+    flying = in_flight(nodes, ledger, idle_before=now - limits.patience_seconds)
+    if alone(len(names), limits):
+        if flying <= names:
+            return None
+        return Refusal(Reason.CONCURRENCY, f"a wave of {len(names)} nodes waits to be alone")
+    others = flying - names
+    if len(others) + len(names) > limits.concurrency:
+        words = f"{len(others)} nodes are in flight, at most {limits.concurrency}"
+        return Refusal(Reason.CONCURRENCY, words)
+    crowd = domains.crowded(sorted(others | names), nodes, limits)
+    if crowd is not None:
+        words = f"{domains.name_of(crowd[0])}: at most {crowd[1]} in flight"
+        return Refusal(Reason.DOMAIN_CONCURRENCY, words)
+    return None
 
 
 def _take_soft(
-    ledger: Ledger, nodes: Mapping[str, Node], limits: Limits, node: str, grant: Grant
+    ledger: Ledger, nodes: Mapping[str, Node], limits: Limits, grants: Mapping[str, Grant]
 ) -> tuple[Ledger, Refusal | None]:
     allowed = share(limits.elevated_nodes, limits.elevated_percent, len(nodes))
-    if elevated(ledger) >= allowed:
+    if elevated(ledger) + len(grants) > allowed:
         return ledger, Refusal(Reason.ELEVATED_SHARE, f"{allowed} nodes are elevated already")
-    return replace(ledger, grants={**ledger.grants, node: grant}), None
+    return replace(ledger, grants={**ledger.grants, **grants}), None
 
 
 def _share_refusal(
-    ledger: Ledger, nodes: Mapping[str, Node], limits: Limits, node: str
+    ledger: Ledger, nodes: Mapping[str, Node], limits: Limits, names: frozenset[str], now: float
 ) -> Refusal | None:
-    flying = in_flight(nodes, ledger) - {node}
-    if len(flying) >= limits.concurrency:
-        words = f"{len(flying)} nodes are in flight, at most {limits.concurrency}"
-        return Refusal(Reason.CONCURRENCY, words)
+    refusal = places(ledger, nodes, limits, names, now)
+    if refusal is not None:
+        return refusal
     allowed = share(limits.unavailable_nodes, limits.unavailable_percent, len(nodes))
-    gone = unavailable(nodes, ledger) | {node}
+    gone = unavailable(nodes, ledger) | names
     if len(gone) > allowed:
         words = f"{len(gone)} of {len(nodes)} nodes would be unavailable, at most {allowed}"
         return Refusal(Reason.POOL_SHARE, words)
@@ -203,16 +194,17 @@ def _trip(ledger: Ledger, now: float) -> tuple[Ledger, Refusal]:
     )
 
 
-def _record(ledger: Ledger, limits: Limits, node: str, grant: Grant) -> Ledger:
+def _record(ledger: Ledger, limits: Limits, grants: Mapping[str, Grant], now: float) -> Ledger:
     bucket = ledger.bucket
     assert bucket is not None  # noqa: S101 - `take` has checked it
     full = bucket.tokens >= limits.token_burst
     return replace(
         ledger,
-        grants={**ledger.grants, node: grant},
+        grants={**ledger.grants, **grants},
         bucket=Bucket(
-            tokens=min(bucket.tokens, limits.token_burst) - 1,
-            refilled_at=grant.taken_at if full else bucket.refilled_at,
+            # A wave let through alone may leave a debt, so that the rate stays what it is.
+            tokens=min(bucket.tokens, limits.token_burst) - len(grants),
+            refilled_at=now if full else bucket.refilled_at,
         ),
-        breaker=replace(ledger.breaker, window=(*ledger.breaker.window, grant.taken_at)),
+        breaker=replace(ledger.breaker, window=(*ledger.breaker.window, *[now] * len(grants))),
     )

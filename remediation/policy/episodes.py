@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from remediation.policy import budget
+from remediation.policy import budget, preparing, rests, waves
+from remediation.policy.eligibility import drained_since
 from remediation.policy.ledger import Grant, Hold, Ledger, reconcile
 
 if TYPE_CHECKING:
@@ -99,9 +100,14 @@ def upkeep(snapshot: Snapshot) -> Ledger:
             limits=limits,
         )
     ledger = budget.upkeep(ledger, snapshot.nodes, limits, snapshot.now)
+    ledger = rests.upkeep(ledger, limits, snapshot.now)
     # An empty pool is a broken selector more often than a vanished fleet: forget nothing.
     if snapshot.nodes:
         ledger = _settle_grants(ledger, snapshot.nodes, snapshot.now)
+        ledger = waves.upkeep(ledger, snapshot)
+        for kind in preparing.Kind:
+            ledger = preparing.upkeep(kind, ledger, snapshot)
+        ledger = _note_strangers(ledger, snapshot.nodes, snapshot.now)
     released_at = min(ledger.released_at, snapshot.now) if ledger.released_at else None
     epoch = max(ledger.epoch, snapshot.epoch)
     settled = replace(ledger, released_at=released_at, epoch=epoch)
@@ -124,6 +130,17 @@ def _settle_grants(ledger: Ledger, nodes: Mapping[str, Node], now: float) -> Led
     marked = {name for name, node in nodes.items() if node.mark or node.mark_fault}
     kept_holds = {name: hold for name, hold in holds.items() if name in suspected | marked}
     return replace(ledger, grants=dict(sorted(grants.items())), holds=kept_holds)
+
+
+def _note_strangers(ledger: Ledger, nodes: Mapping[str, Node], now: float) -> Ledger:
+    """Remember since when others drain the nodes that are ours to judge."""
+    concerned = {suspect.node for suspect in ledger.suspects.values()} | set(ledger.grants)
+    strangers = {
+        name: ledger.strangers.get(name, drained_since(taint, now))
+        for name in sorted(concerned)
+        if (node := nodes.get(name)) is not None and (taint := node.other_drainer) is not None
+    }
+    return replace(ledger, strangers=strangers)
 
 
 def _settle(grant: Grant | None, node: Node | None, *, suspected: bool, now: float) -> Grant | None:

@@ -38,12 +38,14 @@ class Prediction:
 class Evidence:
     """One reading of Alertmanager and Prometheus; None means it could not be read.
 
-    `polled_at` is when Alertmanager was asked (Unix seconds).
+    `polled_at` is when Alertmanager was asked (Unix seconds).  `distress` names
+    the alerts of the cluster itself that fire, among those the policy chose.
     """
 
     alerts: tuple[Alert, ...] | None = None
     polled_at: float = 0.0
     predictions: Mapping[str, Prediction] | None = None
+    distress: frozenset[str] | None = frozenset()
 
 
 def judge(suspect: Suspect, key: str, evidence: Evidence, bar: EvidenceBar) -> Refusal | None:
@@ -71,6 +73,9 @@ def standing(node: str, evidence: Evidence, bar: EvidenceBar) -> Refusal | None:
     prediction = evidence.predictions.get(node)
     if prediction is None or prediction.age_seconds is None:
         return Refusal(Reason.PREDICTION_ABSENT, "Prometheus holds no prediction for the node")
+    if prediction.age_seconds < -bar.ahead_seconds:
+        words = f"the prediction is more than {bar.ahead_seconds:g} s ahead of the time"
+        return Refusal(Reason.PREDICTION_STALE, words)
     if prediction.age_seconds > bar.freshness_seconds:
         words = f"the prediction is older than {bar.freshness_seconds:g} s"
         return Refusal(Reason.PREDICTION_STALE, words)

@@ -6,6 +6,8 @@ Garbage is never repaired by guessing: an unreadable ledger means no new action.
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 import msgspec
 
 from remediation.alert import Alert, Remedy, Severity, Status
@@ -39,7 +41,8 @@ class Grant(_Entry, frozen=True, kw_only=True):
 
     `applied` turns true when the node was seen carrying it; until then it ends
     at `expires_at`, so that a crash between grant and action holds no budget
-    for ever.
+    for ever.  Grants that were taken together, all or none, share their `batch`.
+    `moved_at` is when work last left the node.
     """
 
     id: str
@@ -50,6 +53,8 @@ class Grant(_Entry, frozen=True, kw_only=True):
     expires_at: float
     epoch: int
     applied: bool = False
+    batch: str = ""
+    moved_at: float = 0.0
 
 
 class Bucket(_Entry, frozen=True, kw_only=True):
@@ -82,18 +87,77 @@ class Hold(_Entry, frozen=True, kw_only=True):
     since: float
 
 
+class Wave(_Entry, frozen=True, kw_only=True):
+    """The pods of one job that were asked to move together; recorded before the first is asked.
+
+    `pods` are the uids that are still there; `moved_at` is when the last of
+    them went, or when the wave began.
+    """
+
+    job: str
+    namespace: str
+    nodes: tuple[str, ...]
+    pods: tuple[str, ...]
+    began_at: float
+    moved_at: float
+    ended_at: float | None = None
+
+
+class Ending(StrEnum):
+    """How a preparation ended."""
+
+    GOOD = "good"
+    TIMEOUT = "timeout"
+
+
+class Preparation(_Entry, frozen=True, kw_only=True):
+    """A checkpoint or the volume snapshots of one job, recorded before anything is asked.
+
+    `parts` are those that must answer: uids of pods, or claims.
+    """
+
+    id: str
+    parts: tuple[str, ...]
+    asked_at: float
+    ended_at: float | None = None
+    ending: Ending | None = None
+
+
+class Past(_Entry, frozen=True, kw_only=True):
+    """An episode that is over: its node rests before anything is done to it again.
+
+    A return on probation is no end: it is counted, and brings no rest.
+    """
+
+    episode: str
+    ended_at: float
+    rests: bool = True
+
+
 class Ledger(_Entry, frozen=True, kw_only=True):
-    """Everything that must survive every process.  Keys of grants and holds are node names."""
+    """Everything that must survive every process.
+
+    Keys of grants, holds, past and strangers are node names, those of waves,
+    checkpoints and restore points keys of jobs; strangers says since when
+    another owner drains a node.
+    `released_in` is the domain whose nodes come back now.
+    """
 
     version: int = 1
     epoch: int = 0
     suspects: dict[str, Suspect] = {}
     grants: dict[str, Grant] = {}
     holds: dict[str, Hold] = {}
+    waves: dict[str, Wave] = {}
+    checkpoints: dict[str, Preparation] = {}
+    restore_points: dict[str, Preparation] = {}
+    past: dict[str, tuple[Past, ...]] = {}
+    strangers: dict[str, float] = {}
     bucket: Bucket | None = None
     breaker: Breaker = Breaker()
     pause: Pause | None = None
     released_at: float | None = None
+    released_in: str = ""
 
 
 class LedgerFull(Exception):

@@ -10,6 +10,10 @@ from enum import IntEnum, StrEnum
 import msgspec
 
 from remediation.alert import Remedy, Severity
+from remediation.policy.checks import Part, at_least, not_negative, percent, positive, ratio
+from remediation.policy.distress import DistressBar
+from remediation.policy.migration import MigrationBar
+from remediation.policy.windows import Window
 
 
 class Mode(StrEnum):
@@ -43,74 +47,107 @@ _BY_REMEDY = {
 }
 
 
-def _at_least(least: int, **values: int) -> None:
-    for name, value in values.items():
-        if value < least:
-            raise ValueError(f"{name} is {value}, expected at least {least}")
+class DomainLimit(Part, frozen=True, kw_only=True):
+    """How many nodes that share one value of a node label may be in flight at once.
+
+    Nodes without the label are one domain of their own, held to the strictest
+    limit of the list: what is not known to be apart is taken to be together.
+    """
+
+    label: str
+    concurrency: int = 1
+
+    def __post_init__(self) -> None:
+        at_least(1, concurrency=self.concurrency)
+        if not self.label.strip():
+            raise ValueError("label is empty, expected the name of a node label")
 
 
-def _percent(**values: float) -> None:
-    for name, value in values.items():
-        if not 0 < value <= 100:
-            raise ValueError(f"{name} is {value}, expected above 0 and at most 100 percent")
+_RACK = DomainLimit(label="topology.kubernetes.io/rack")
 
 
-def _ratio(**values: float) -> None:
-    for name, value in values.items():
-        if not 0 < value < 1:
-            raise ValueError(f"{name} is {value}, expected a probability between 0 and 1")
-
-
-def _positive(**values: float) -> None:
-    for name, value in values.items():
-        if value <= 0:
-            raise ValueError(f"{name} is {value}, expected more than 0 seconds")
-
-
-class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A part of the policy: immutable, strict, checked when made."""
-
-
-class Limits(_Part, frozen=True, kw_only=True):
+class Limits(Part, frozen=True, kw_only=True):
     """How much may happen, how fast, and when everything stops."""
 
     concurrency: int = 2
+    domains: tuple[DomainLimit, ...] = (_RACK,)
+    waves: int = 1
+    namespace_waves: int = 1
+    wave_nodes: int = 0
+    checkpoints: int = 2
+    snapshots: int = 2
     unavailable_nodes: int = 5
     unavailable_percent: float = 10.0
     elevated_nodes: int = 10
     elevated_percent: float = 20.0
+    predicted_nodes: int = 3
+    predicted_percent: float = 20.0
     token_burst: int = 2
     token_refill_seconds: float = 600.0
     breaker_grants: int = 3
     breaker_percent: float = 10.0
     breaker_window_seconds: float = 3600.0
+    node_cooldown_seconds: float = 21600.0
+    job_cooldown_seconds: float = 3600.0
+    replica_cooldown_seconds: float = 0.0
+    flap_episodes: int = 3
+    flap_window_seconds: float = 86400.0
+    patience_seconds: float = 1800.0
+    stale_drain_seconds: float = 3600.0
     grant_expiry_seconds: float = 300.0
     suspects: int = 2000
 
     def __post_init__(self) -> None:
-        _at_least(1, concurrency=self.concurrency, token_burst=self.token_burst)
-        _at_least(1, unavailable_nodes=self.unavailable_nodes, breaker_grants=self.breaker_grants)
-        _at_least(1, elevated_nodes=self.elevated_nodes, suspects=self.suspects)
-        _percent(unavailable_percent=self.unavailable_percent, breaker_percent=self.breaker_percent)
-        _percent(elevated_percent=self.elevated_percent)
-        _positive(
+        at_least(1, concurrency=self.concurrency, token_burst=self.token_burst)
+        at_least(1, waves=self.waves, namespace_waves=self.namespace_waves)
+        at_least(1, checkpoints=self.checkpoints, snapshots=self.snapshots)
+        at_least(1, unavailable_nodes=self.unavailable_nodes, breaker_grants=self.breaker_grants)
+        at_least(1, elevated_nodes=self.elevated_nodes, suspects=self.suspects)
+        at_least(1, predicted_nodes=self.predicted_nodes, flap_episodes=self.flap_episodes)
+        at_least(0, wave_nodes=self.wave_nodes)
+        percent(unavailable_percent=self.unavailable_percent, breaker_percent=self.breaker_percent)
+        percent(elevated_percent=self.elevated_percent, predicted_percent=self.predicted_percent)
+        positive(
             token_refill_seconds=self.token_refill_seconds,
             breaker_window_seconds=self.breaker_window_seconds,
             grant_expiry_seconds=self.grant_expiry_seconds,
+            flap_window_seconds=self.flap_window_seconds,
+            patience_seconds=self.patience_seconds,
+            stale_drain_seconds=self.stale_drain_seconds,
         )
+        not_negative(
+            node_cooldown_seconds=self.node_cooldown_seconds,
+            job_cooldown_seconds=self.job_cooldown_seconds,
+            replica_cooldown_seconds=self.replica_cooldown_seconds,
+        )
+        _each_once(self.domains)
+
+    @property
+    def strictest_domain(self) -> int:
+        """The limit of nodes that lack the label of a domain."""
+        return min(domain.concurrency for domain in self.domains)
 
 
-class EvidenceBar(_Part, frozen=True, kw_only=True):
+def _each_once(domains: tuple[DomainLimit, ...]) -> None:
+    labels = [domain.label for domain in domains]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise ValueError(f"domains name {label} twice")
+
+
+class EvidenceBar(Part, frozen=True, kw_only=True):
     """What must be true again, freshly read, before every grant."""
 
     warning_probability: float = 0.1
     critical_probability: float = 0.3
     freshness_seconds: float = 180.0
+    ahead_seconds: float = 30.0
 
     def __post_init__(self) -> None:
-        _ratio(warning_probability=self.warning_probability)
-        _ratio(critical_probability=self.critical_probability)
-        _positive(freshness_seconds=self.freshness_seconds)
+        ratio(warning_probability=self.warning_probability)
+        ratio(critical_probability=self.critical_probability)
+        positive(freshness_seconds=self.freshness_seconds)
+        not_negative(ahead_seconds=self.ahead_seconds)
 
     def probability(self, severity: Severity) -> float:
         """Return the least probability that justifies acting on an alert of `severity`."""
@@ -118,39 +155,47 @@ class EvidenceBar(_Part, frozen=True, kw_only=True):
         return self.critical_probability if critical else self.warning_probability
 
 
-class ReleaseBar(_Part, frozen=True, kw_only=True):
+class ReleaseBar(Part, frozen=True, kw_only=True):
     """What a node must show before it comes back."""
 
     soak_seconds: float = 3600.0
     probability_below: float = 0.05
     interval_seconds: float = 600.0
+    jitter_seconds: float = 120.0
+    probation_seconds: float = 1800.0
+    quiet_probation_seconds: float = 86400.0
 
     def __post_init__(self) -> None:
-        _ratio(probability_below=self.probability_below)
-        _positive(soak_seconds=self.soak_seconds, interval_seconds=self.interval_seconds)
+        ratio(probability_below=self.probability_below)
+        positive(soak_seconds=self.soak_seconds, interval_seconds=self.interval_seconds)
+        not_negative(jitter_seconds=self.jitter_seconds)
+        positive(
+            probation_seconds=self.probation_seconds,
+            quiet_probation_seconds=self.quiet_probation_seconds,
+        )
 
 
-class MigrationBar(_Part, frozen=True, kw_only=True):
-    """Which pods may be moved."""
-
-    allow_empty_dir: bool = False
-    allow_unmanaged: bool = False
-    protected_namespaces: tuple[str, ...] = ("kube-system",)
-    stuck_seconds: float = 120.0
-
-    def __post_init__(self) -> None:
-        _positive(stuck_seconds=self.stuck_seconds)
+CAUSES = frozenset({"memory", "interconnect", "thermal", "power", "device", "facility"})
+"""The causes that alerts may carry."""
 
 
-class Policy(_Part, frozen=True, kw_only=True):
+class Policy(Part, frozen=True, kw_only=True):
     """Everything the plan may know about the site's wishes."""
 
     mode: Mode = Mode.OBSERVE
-    ceilings: dict[str, Mode] = {}
+    ceilings: dict[str, Mode] = msgspec.field(default_factory=dict)
     limits: Limits = Limits()
     evidence: EvidenceBar = EvidenceBar()
     release: ReleaseBar = ReleaseBar()
     migrate: MigrationBar = MigrationBar()
+    distress: DistressBar = DistressBar()
+    maintenance_windows: tuple[Window, ...] = ()
+
+    def __post_init__(self) -> None:
+        # A misspelt cause would leave the real one without its ceiling.
+        unknown = sorted(self.ceilings.keys() - CAUSES)
+        if unknown:
+            raise ValueError(f"ceilings: {unknown}: expected causes among {sorted(CAUSES)}")
 
     @property
     def ceiling(self) -> Rung:

@@ -10,12 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from remediation.policy import episodes
-from remediation.policy.limits import Mode
+from remediation.policy import eligibility, episodes
+from remediation.policy.outlook import held, look, untouchable
 from remediation.policy.recovery import come_back, stand_down
 from remediation.policy.refusal import Reason, Refusal
 from remediation.policy.risk import advance, begin
-from remediation.policy.snapshot import MarkState
 from remediation.policy.steps import Decision, EpisodeState, Plan
 from remediation.policy.turn import Turn, wait
 
@@ -23,7 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remediation.policy.episodes import Episode
-    from remediation.policy.limits import Policy
+    from remediation.policy.evidence import Evidence
+    from remediation.policy.ledger import Ledger
+    from remediation.policy.outlook import Outlook
     from remediation.policy.snapshot import Node, Snapshot
     from remediation.policy.steps import Finding
 
@@ -34,8 +35,10 @@ def plan(snapshot: Snapshot) -> Plan:
     # In observe mode grants are imagined: they count within this tick, and are not recorded.
     imagined = ledger
     turns: list[Turn] = []
-    for episode in episodes.derive(snapshot.nodes, ledger, snapshot.policy):
-        turn = _decide(episode, replace(snapshot, ledger=imagined))
+    found = episodes.derive(snapshot.nodes, ledger, snapshot.policy)
+    outlook = look(replace(snapshot, ledger=ledger), found)
+    for episode in found:
+        turn = _decide(episode, replace(snapshot, ledger=imagined), outlook)
         imagined = turn.change(imagined)
         ledger = ledger if turn.imagined else turn.change(ledger)
         turns.append(turn)
@@ -46,15 +49,11 @@ def plan(snapshot: Snapshot) -> Plan:
     )
 
 
-def pods_wanted(nodes: Mapping[str, Node], policy: Policy) -> tuple[str, ...]:
-    """Return the nodes whose pods the plan must know: those being emptied."""
-    if policy.mode is not Mode.MIGRATE:
-        return ()
-    return tuple(
-        name
-        for name, node in sorted(nodes.items())
-        if node.mark is not None and node.mark.cordoned and node.mark.state is MarkState.EXCLUDED
-    )
+def pods_wanted(nodes: Mapping[str, Node], ledger: Ledger, evidence: Evidence) -> bool:
+    """Return whether the plan must know the pods: somebody is suspect or marked."""
+    if ledger.suspects or evidence.alerts:
+        return True
+    return any(node.mark is not None for node in nodes.values())
 
 
 def summary(findings: tuple[Finding, ...]) -> str:
@@ -70,36 +69,27 @@ def summary(findings: tuple[Finding, ...]) -> str:
     return "; ".join([*done[:5], *([f"waiting: {rest}"] if rest else [])])
 
 
-def _decide(episode: Episode, snapshot: Snapshot) -> Turn:
+def _decide(episode: Episode, snapshot: Snapshot, outlook: Outlook) -> Turn:
     node = episode.node
     if node is None:
-        refusal = Refusal(Reason.UNKNOWN_NODE, "the pool has no node of that name")
+        refusal = eligibility.unknown(episode.name, snapshot.nodes)
         return wait(episode, EpisodeState.DEFERRED, refusal)
-    unsafe = _unsafe(node, snapshot.epoch)
+    unsafe = untouchable(node, snapshot.epoch)
     if unsafe is not None:
         return wait(episode, EpisodeState.HELD, unsafe)
     mark = node.mark
     if mark is not None and mark.cordoned and not node.cordon_is_ours:
         return stand_down(episode, node, snapshot.now)
-    if node.held or episode.hold is not None:
-        why = episode.hold.reason if episode.hold is not None else "annotated by a person"
-        return wait(episode, EpisodeState.HELD, Refusal(Reason.HELD, f"on hold: {why}"))
+    hold = held(node, episode)
+    if hold is not None:
+        return wait(episode, EpisodeState.HELD, hold)
     if mark is None:
-        return begin(episode, node, snapshot)
+        return begin(episode, node, snapshot, outlook) if episode.suspects else _nothing(episode)
     if not episode.suspects:
         return come_back(episode, node, mark, snapshot)
-    return advance(episode, node, mark, snapshot)
+    return advance(episode, node, mark, snapshot, outlook)
 
 
-def _unsafe(node: Node, epoch: int) -> Refusal | None:
-    """Return why even the node's own story cannot be relied on."""
-    if node.mark_fault is not None:
-        return Refusal(Reason.MARK_UNREADABLE, node.mark_fault)
-    if node.mark is None:
-        return None
-    if node.mark.node_uid != node.uid:
-        words = "the mark is of another machine of the same name"
-        return Refusal(Reason.UID_CHANGED, words)
-    if node.mark.epoch > epoch > 0:
-        return Refusal(Reason.SUPERSEDED, "a later leader wrote the mark")
-    return None
+def _nothing(episode: Episode) -> Turn:
+    refusal = Refusal(Reason.NOT_FIRING, "nothing about the node is suspect")
+    return wait(episode, EpisodeState.DEFERRED, refusal)

@@ -1,4 +1,4 @@
-"""The way back: soak, relapse, release, and standing down when a person took over."""
+"""The way back: soak, relapse, probation, release, and standing down when a person took over."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from remediation.policy import release
+from remediation.policy import release, rests
 from remediation.policy.ledger import Hold
+from remediation.policy.limits import Rung
 from remediation.policy.snapshot import Effect, Mark, MarkState, Node, Snapshot
 from remediation.policy.steps import Decision, EpisodeState, NodeWrite
 from remediation.policy.turn import Turn, act, wait
@@ -15,25 +16,36 @@ from remediation.policy.turn import Turn, act, wait
 if TYPE_CHECKING:
     from remediation.policy.episodes import Episode
     from remediation.policy.ledger import Ledger
+    from remediation.policy.refusal import Refusal
+
+
+_WATCHED = frozenset({MarkState.VERIFYING, MarkState.PROBATION})
 
 
 def come_back(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot) -> Turn:
     """Take the next step towards release; called when nothing about the node is suspect."""
-    verifying = mark.state is MarkState.VERIFYING
+    watched = mark.state in _WATCHED
     refusal = release.well(node, mark, snapshot.evidence, snapshot.policy)
     if refusal is not None:
-        if verifying and refusal.reason in release.RELAPSES:
+        if watched and refusal.reason in release.RELAPSES:
             return relapse(episode, node, mark, snapshot, refusal.words)
         return wait(episode, state_of(mark), refusal)
-    if not verifying or mark.boot_id != node.boot_id:
+    if not watched or mark.boot_id != node.boot_id:
         return _verify(episode, node, mark, snapshot)
-    refusal = release.soaked(node, mark, snapshot.policy.release, snapshot.now)
-    refusal = refusal or release.staggered(
-        mark, snapshot.ledger, snapshot.policy.release, snapshot.now
-    )
+    refusal = _not_yet(node, mark, snapshot)
     if refusal is not None:
-        return wait(episode, EpisodeState.VERIFYING, refusal)
+        return wait(episode, state_of(mark), refusal)
+    unproven = mark.probation or (mark.cordoned and not release.under_load(node, mark, snapshot))
+    if unproven and mark.state is MarkState.VERIFYING:
+        return _trust(episode, node, mark, snapshot)
     return _release(episode, node, mark, snapshot)
+
+
+def _not_yet(node: Node, mark: Mark, snapshot: Snapshot) -> Refusal | None:
+    if mark.state is MarkState.PROBATION:
+        return release.proven(node, mark, snapshot)
+    soaking = release.soaked(node, mark, snapshot.policy.release, snapshot.now)
+    return soaking or release.staggered(node, mark, snapshot)
 
 
 def relapse(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot, why: str) -> Turn:
@@ -94,21 +106,74 @@ def _verify(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot) -> Tur
     return act(episode, EpisodeState.VERIFYING, rewrite(Decision.VERIFY, node, begun, sentence))
 
 
+def _trust(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot) -> Turn:
+    """Let work come back to a node that looked well while it was empty, but not gladly."""
+    trusted = replace(
+        mark,
+        state=MarkState.PROBATION,
+        rung=Rung.SOFTEN,
+        since=snapshot.now,
+        cordoned=False,
+        probation=True,
+        epoch=snapshot.epoch,
+    )
+    step = NodeWrite(
+        decision=Decision.TRUST,
+        node=node,
+        mark=trusted,
+        effect=Effect.PREFER,
+        unschedulable=False if node.cordon_is_ours else None,
+        sentence=f"{node.name} comes back on probation: it stayed well, but empty",
+    )
+
+    def change(ledger: Ledger) -> Ledger:
+        grants = dict(ledger.grants)
+        if node.name in grants:
+            grants[node.name] = replace(grants[node.name], rung=Rung.SOFTEN)
+        return _returned(replace(ledger, grants=grants), node, mark, snapshot, trusted=True)
+
+    return act(episode, EpisodeState.PROBATION, step, change)
+
+
 def _release(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot) -> Turn:
+    how = "on probation" if mark.state is MarkState.PROBATION else "for the whole soak"
     step = NodeWrite(
         decision=Decision.RELEASE,
         node=node,
         mark=None,
         effect=None,
         unschedulable=False if node.cordon_is_ours else None,
-        sentence=f"{node.name} is released: it stayed well for the whole soak",
+        sentence=f"{node.name} is released: it stayed well {how}",
     )
 
     def change(ledger: Ledger) -> Ledger:
         lighter = _without_grant(ledger, node.name)
-        return replace(lighter, released_at=snapshot.now) if mark.cordoned else lighter
+        return _returned(lighter, node, mark, snapshot, trusted=False)
 
-    return act(episode, EpisodeState.VERIFYING, step, change)
+    return act(episode, state_of(mark), step, change)
+
+
+def _returned(
+    ledger: Ledger, node: Node, mark: Mark, snapshot: Snapshot, *, trusted: bool
+) -> Ledger:
+    """Record that a node takes work again; one that was only tainted softly always did.
+
+    One on trust is still in its episode; the rest begins when that is over.
+    """
+    now = snapshot.now
+    if not mark.cordoned:
+        if not mark.probation:
+            return ledger
+        return rests.over(ledger, node.name, mark.episode, now)
+    if trusted:
+        ledger = rests.returned(ledger, node.name, mark.episode, mark.since, now)
+    else:
+        ledger = rests.over(ledger, node.name, mark.episode, now)
+    return replace(
+        ledger,
+        released_at=snapshot.now,
+        released_in=release.domain_of(node, snapshot),
+    )
 
 
 def _without_grant(ledger: Ledger, node: str) -> Ledger:

@@ -5,7 +5,7 @@ Everything is immutable and read from the cluster; nothing here remembers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from remediation.policy.evidence import Evidence
     from remediation.policy.ledger import Ledger
     from remediation.policy.limits import Policy
+    from remediation.policy.preparing import Part
+    from remediation.policy.refusal import Refusal
 
 RISK_TAINT = "forewarn.dev/at-risk"
 EPISODE_ANNOTATION = "forewarn.dev/episode"
 HOLD_ANNOTATION = "forewarn.dev/hold"
+RISK_LABEL = "forewarn.dev/risk"
 MIGRATE_ANNOTATION = "forewarn.dev/migrate"
 FIELD_MANAGER = "forewarn-remediation"
 
@@ -56,6 +59,15 @@ class MarkState(StrEnum):
     EXCLUDED = "excluded"
     DRAINED = "drained"
     VERIFYING = "verifying"
+    PROBATION = "probation"
+
+
+class Risk(StrEnum):
+    """What the label says to whoever places work; a node that never was at risk carries none."""
+
+    LOW = "low"
+    ELEVATED = "elevated"
+    HIGH = "high"
 
 
 class MarkUnreadable(Exception):
@@ -67,7 +79,8 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     `cordoned` says that we cordoned; `prior_unschedulable` what we found.
     `since` is when the state was entered (Unix seconds).  `horizon` and `cause`
-    name the probability that must be low before release.
+    name the probability that must be low before release.  `probation` says that
+    it came back from an exclusion without having proven itself.
     """
 
     episode: str
@@ -80,6 +93,7 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     cordoned: bool
     epoch: int
     prior_unschedulable: bool = False
+    probation: bool = False
     horizon: str = ""
     cause: str = ""
     boot_id: str = ""
@@ -109,6 +123,7 @@ class Node:
     """One node of the pool.  `ready_since` is None when the server did not say.
 
     `cordoned_by` is who last wrote `spec.unschedulable`, where the server tells.
+    `allocatable` is keyed by resource, in base units (cores, bytes, devices).
     """
 
     name: str
@@ -123,6 +138,8 @@ class Node:
     mark_fault: str | None = None
     held: bool = False
     boot_id: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    allocatable: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def cordon_is_ours(self) -> bool:
@@ -134,45 +151,87 @@ class Node:
     def unavailable(self) -> bool:
         """Whether new work cannot land here, whoever made it so."""
         forbidden = any(t.effect != Effect.PREFER and t.key == RISK_TAINT for t in self.taints)
-        return self.unschedulable or not self.ready or forbidden
+        drained = self.other_drainer is not None
+        return self.unschedulable or not self.ready or forbidden or drained
 
     @property
-    def other_drainer(self) -> str | None:
+    def other_drainer(self) -> Taint | None:
         """The taint of another owner who drains this node, if any."""
-        return next((t.key for t in self.taints if t.key in OTHER_DRAINERS), None)
+        return next((taint for taint in self.taints if taint.key in OTHER_DRAINERS), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pod:
-    """One pod on a node, as far as moving it needs.  `ends_at` is set while it terminates."""
+    """One pod, as far as moving it needs.  `ends_at` is set while it terminates.
+
+    `node` is empty while it is bound to none; `gated` says that a queue holds it
+    back.  `owner` is the kind of its controller; `notes` are its annotations;
+    `claims` names the volume claims that it mounts; `address` is where its
+    containers answer, the machine's own with `host_network`.
+    """
 
     namespace: str
     name: str
     uid: str
+    node: str = ""
     gpus: bool = True
     finished: bool = False
+    ready: bool = True
+    gated: bool = False
+    created_at: float | None = None
     owner: str | None = None
+    owner_name: str = ""
+    owner_uid: str = ""
+    pod_group: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    node_selector: Mapping[str, str] = field(default_factory=dict)
     mirror: bool = False
     empty_dir: bool = False
     wish: str = ""
     ends_at: float | None = None
+    address: str = ""
+    host_network: bool = False
+    claims: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """A wave that was tried and refused at `at` (Unix seconds), not to be tried before `again_at`.
+
+    It is a memory of this process: another one just tries once more.
+    """
+
+    at: float
+    again_at: float
+    refusal: Refusal
+
+    def holds(self, now: float) -> bool:
+        """Return whether it is too early to try again; a clock that jumped back is no reason."""
+        return self.at <= now < self.again_at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """One moment, whole.  `now` is Unix seconds; `pods` holds only the nodes that were asked for.
+    """One moment, whole.  `now` is Unix seconds.
 
     `nodes` is the GPU pool; a node that is not in it does not exist for us.
-    `epoch` is the leader's; 0 for a replica that only watches.
+    `pods` has a key for every node whose pods were read, `pending` the pods on
+    GPUs that wait for a node.  `epoch` is the leader's; 0 for a replica that
+    only watches.  `trials` holds what the server last said to each wave, by job;
+    `answers` what parts of preparations answered, by preparation and part.
     """
 
     now: float
     epoch: int
     nodes: Mapping[str, Node]
     pods: Mapping[str, tuple[Pod, ...]]
+    pending: tuple[Pod, ...] = ()
     ledger: Ledger
     evidence: Evidence
     policy: Policy
+    trials: Mapping[str, Trial] = field(default_factory=dict)
+    answers: Mapping[str, Part] = field(default_factory=dict)

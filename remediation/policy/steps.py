@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from remediation.policy.snapshot import RISK_TAINT, Effect, Taint
+from remediation.policy.snapshot import RISK_TAINT, Effect, Risk, Taint
 
 if TYPE_CHECKING:
     from remediation.policy.ledger import Ledger
@@ -19,12 +19,16 @@ class Decision(StrEnum):
 
     SOFTEN = "soften"
     EXCLUDE = "exclude"
+    CHECKPOINT = "checkpoint"
+    SNAPSHOT = "snapshot"
     EVICT = "evict"
     SETTLE = "settle"
     VERIFY = "verify"
     RELAPSE = "relapse"
+    TRUST = "trust"
     RELEASE = "release"
     STAND_DOWN = "stand_down"
+    GIVE_WAY = "give_way"
     WAIT = "wait"
 
 
@@ -35,10 +39,13 @@ class EpisodeState(StrEnum):
     DEFERRED = "deferred"
     ELEVATED = "elevated"
     EXCLUDED = "excluded"
+    CHECKPOINTING = "checkpointing"
+    SNAPSHOTTING = "snapshotting"
     MIGRATING = "migrating"
     BLOCKED = "blocked"
     DRAINED = "drained"
     VERIFYING = "verifying"
+    PROBATION = "probation"
     HELD = "held"
 
 
@@ -59,6 +66,21 @@ class NodeWrite:
     heard_at: float | None = None
 
     @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The node, as every step tells whom it concerns."""
+        return (self.node,)
+
+    @property
+    def risk(self) -> Risk | None:
+        """What the label says afterwards; None removes it, for we say nothing any more.
+
+        It follows the mark, and so rises with a grant and falls only after a soak.
+        """
+        if self.mark is None:
+            return Risk.LOW if self.decision is Decision.RELEASE else None
+        return Risk.HIGH if self.mark.cordoned else Risk.ELEVATED
+
+    @property
     def taints(self) -> tuple[Taint, ...]:
         """The node's whole list with ours replaced: a PATCH replaces the list."""
         others = tuple(taint for taint in self.node.taints if taint.key != RISK_TAINT)
@@ -67,17 +89,53 @@ class NodeWrite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvictWave:
-    """Evict these pods of one node together, after a dry run of all of them."""
+    """Evict these pods of one job together, after a dry run of all of them.
 
-    node: Node
+    `job` is the key of the job, `nodes` are those the pods run on; `overdue`
+    says that the wave moved nothing for so long that it gave its place back.
+    """
+
+    job: str
+    nodes: tuple[Node, ...]
     pods: tuple[Pod, ...]
-    grant: str
     sentence: str
     heard_at: float | None = None
+    overdue: bool = False
     decision: Decision = Decision.EVICT
 
 
-Step = NodeWrite | EvictWave
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskCheckpoint:
+    """Ask these pods to save their work under the name `id`; asking twice is asking once."""
+
+    id: str
+    nodes: tuple[Node, ...]
+    pods: tuple[Pod, ...]
+    first: bool
+    sentence: str
+    heard_at: float | None = None
+    decision: Decision = Decision.CHECKPOINT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakeSnapshots:
+    """Take a snapshot of each claim under the name `id`; taking twice is taking once.
+
+    An empty class is the default one of the volume's driver.
+    """
+
+    id: str
+    nodes: tuple[Node, ...]
+    namespace: str
+    claims: tuple[str, ...]
+    snapshot_class: str
+    first: bool
+    sentence: str
+    heard_at: float | None = None
+    decision: Decision = Decision.SNAPSHOT
+
+
+Step = NodeWrite | EvictWave | AskCheckpoint | TakeSnapshots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,12 +9,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulator.cluster import refusals
-from simulator.cluster.kinds import BUDGETS, EVENTS, JOBS, NAMESPACES, NODES, PODS, REPLICA_SETS
+from simulator.cluster.kinds import (
+    BUDGETS,
+    EVENTS,
+    JOBS,
+    NAMESPACES,
+    NODES,
+    PODS,
+    REPLICA_SETS,
+    VOLUME_SNAPSHOTS,
+)
 
 if TYPE_CHECKING:
     from simulator.cluster.kinds import Kind, Obj
 
-WITH_STATUS = (NAMESPACES, NODES, PODS, BUDGETS, JOBS, REPLICA_SETS)
+WITH_STATUS = (NAMESPACES, NODES, PODS, BUDGETS, JOBS, REPLICA_SETS, VOLUME_SNAPSHOTS)
 """Kinds whose `status` is written through the subresource only."""
 
 _SERVER_OWNED = (

@@ -61,6 +61,14 @@ BUDGETS = Kind(
 )
 JOBS = Kind("batch", "v1", "jobs", "Job")
 REPLICA_SETS = Kind("apps", "v1", "replicasets", "ReplicaSet")
+VOLUME_SNAPSHOTS = Kind("snapshot.storage.k8s.io", "v1", "volumesnapshots", "VolumeSnapshot")
+VOLUME_SNAPSHOT_CONTENTS = Kind(
+    "snapshot.storage.k8s.io",
+    "v1",
+    "volumesnapshotcontents",
+    "VolumeSnapshotContent",
+    namespaced=False,
+)
 
 KINDS: dict[tuple[str, str, str], Kind] = {
     (kind.group, kind.version, kind.plural): kind
@@ -74,5 +82,7 @@ KINDS: dict[tuple[str, str, str], Kind] = {
         BUDGETS,
         JOBS,
         REPLICA_SETS,
+        VOLUME_SNAPSHOTS,
+        VOLUME_SNAPSHOT_CONTENTS,
     )
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 LOOK_EVERY_SECONDS = 0.5
 AFTERMATH_SECONDS = 600.0
+INTERRUPTED = 130
 SET_UP_ERRORS = (
     programs.ProgramMissing, clusters.NotBuilt, shipped.NoCheckout, ProcessFailed, JobNotPlaced,
     ValueError, OSError,
@@ -38,6 +40,9 @@ PASSING_ERRORS = (requests.RequestException, ApiException, HTTPError)
 def run(arguments: Sequence[str]) -> int:
     """Run one trial; 0 when the story happened, 1 when it did not, 2 when it could not start."""
     options = _parser().parse_args(list(arguments))
+    # Whoever ends the demo, and however: its programs end with it.
+    for ended in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(ended, signal.default_int_handler)
     folder = Path(options.folder or tempfile.mkdtemp(prefix="forewarn-demo-"))
     try:
         plan = _plan(options, folder)
@@ -47,7 +52,7 @@ def run(arguments: Sequence[str]) -> int:
         return 2
     except KeyboardInterrupt:
         print("\nStopped.")
-        return 1
+        return INTERRUPTED
     finally:
         if not options.folder:
             shutil.rmtree(folder, ignore_errors=True)

@@ -101,7 +101,9 @@ def _prometheus(
         "forewarn-exporter": (list(exporters.values()), domain),
         "forewarn-remediation": ([remediation_port], {}),
     }
-    for job in document["scrape_configs"]:
+    # Nothing imitates cooling and power equipment here, so nobody is scraped for it.
+    jobs = [job for job in document["scrape_configs"] if job["job_name"] in targets]
+    for job in jobs:
         ports, labels = targets[job["job_name"]]
         for discovery in [key for key in job if key.endswith("_sd_configs")]:
             del job[discovery]
@@ -109,6 +111,7 @@ def _prometheus(
             {"targets": [f"127.0.0.1:{port}" for port in ports], "labels": labels}
         ]
     changes = {
+        "scrape_configs": jobs,
         "global": {"external_labels": {"cluster": CLUSTER_NAME}},
         "rule_files": [str(site.folder / "*.rules.yml")],
         "alerting": {

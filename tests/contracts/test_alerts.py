@@ -14,7 +14,7 @@ from tests.contracts.promql import reads
 
 RUNBOOKS = ROOT / "alerts" / "runbooks"
 HEADINGS = ["Meaning", "Impact", "Diagnosis", "Mitigation", "How to know it is over"]
-IDENTITY = {"node", "gpu", "uuid", "cause", "horizon", "domain", "source"}
+IDENTITY = {"node", "gpu", "uuid", "cause", "horizon", "domain", "source", "equipment", "rack"}
 ALERTS = [
     pytest.param(alert, id=f"{alert['alert']}-{alert['labels']['severity']}")
     for alert in every_alert()

@@ -41,9 +41,30 @@ def calls(path: Path) -> set[Right]:
         if (match := CALL.fullmatch(node.attr))
     ]
     rights = {(*THINGS[match["thing"]], VERBS.get(match["verb"], match["verb"])) for match in names}
-    if "Watch(" in path.read_text():
-        rights |= {(group, thing, "watch") for group, thing, verb in rights if verb == "list"}
-    return rights
+    return rights | {
+        (*THINGS[match["thing"]], "watch")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and any(word.arg == "watch" for word in node.keywords)
+        if isinstance(node.func, ast.Attribute) and is_client(node.func.value)
+        if (match := CALL.fullmatch(node.func.attr))
+    }
+
+
+def custom_calls(path: Path) -> set[Right]:
+    """Calls on kinds that the client has no words for: group and plural are spelled in the call."""
+    return {
+        (*(_literal(node, word) for word in ("group", "plural")), verb)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        if isinstance(node.func.value, ast.Attribute) and node.func.value.attr == "custom"
+        for verb in [node.func.attr.partition("_")[0]]
+    }
+
+
+def _literal(call: ast.Call, word: str) -> str:
+    value = next(one.value for one in call.keywords if one.arg == word)
+    assert isinstance(value, ast.Constant), f"{word} must be spelled in the call"
+    return str(value.value)
 
 
 def is_client(node: ast.expr) -> bool:
@@ -68,7 +89,8 @@ def granted() -> set[Right]:
 
 
 def test_rights_equal_calls() -> None:
-    called = set().union(*(calls(path) for path in (ROOT / "remediation" / "kube").glob("*.py")))
+    files = sorted((ROOT / "remediation" / "kube").glob("*.py"))
+    called = set().union(*(calls(path) | custom_calls(path) for path in files))
     assert granted() == called
 
 
@@ -88,6 +110,7 @@ def test_only_that_package_calls_the_client() -> None:
     ("line", "right"),
     [
         ("x.core.list_node()", ("", "nodes", "list")),
+        ("x.core.patch_node()", ("", "nodes", "patch")),
         ("x.core.list_pod_for_all_namespaces()", ("", "pods", "list")),
         ("x.core.create_namespaced_pod_eviction()", ("", "pods/eviction", "create")),
         ("x.coordination.replace_namespaced_lease()", ("coordination.k8s.io", "leases", "update")),
@@ -96,6 +119,18 @@ def test_only_that_package_calls_the_client() -> None:
 def test_a_call_is_read_as_its_right(line: str, right: Right, tmp_path: Path) -> None:
     (tmp_path / "code.py").write_text(line)
     assert calls(tmp_path / "code.py") == {right}
+
+
+def test_a_watch_is_a_right_of_its_own_beside_listing(tmp_path: Path) -> None:
+    (tmp_path / "code.py").write_text("x.core.list_node(watch=True)")
+    assert calls(tmp_path / "code.py") == {("", "nodes", "list"), ("", "nodes", "watch")}
+
+
+def test_a_call_on_a_custom_kind_is_read_as_its_right(tmp_path: Path) -> None:
+    (tmp_path / "code.py").write_text(
+        "x.custom.create_namespaced_custom_object(group='g', version='v1', plural='things')"
+    )
+    assert custom_calls(tmp_path / "code.py") == {("g", "things", "create")}
 
 
 def test_the_exporter_has_no_account() -> None:

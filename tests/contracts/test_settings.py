@@ -15,7 +15,13 @@ from exporter.__main__ import main as exporter
 from remediation.__main__ import main as remediation
 
 CONFIG = Path(__file__).resolve().parents[2] / "deploy" / "config"
-SERVICES: dict[str, Callable[[], int | None]] = {"exporter": exporter, "remediation": remediation}
+SERVICES: dict[str, Callable[[], int | None]] = {
+    "exporter": exporter,
+    "facility": exporter,
+    "remediation": remediation,
+}
+MODES = {"facility": ["--facility"]}
+"""What a command must be told to be the service."""
 FILES = sorted(CONFIG.glob("*.yml"))
 
 
@@ -25,7 +31,9 @@ def check(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Path], int | None]:
     monkeypatch.setenv("NODE_NAME", "n1")
 
     def run(name: str, path: Path) -> int | None:
-        monkeypatch.setattr(sys, "argv", [name, "--config", str(path), "--check-config"])
+        monkeypatch.setattr(
+            sys, "argv", [name, *MODES.get(name, []), "--config", str(path), "--check-config"]
+        )
         return SERVICES[name]()
 
     return run

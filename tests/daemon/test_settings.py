@@ -33,6 +33,7 @@ def test_an_empty_file_means_all_defaults() -> None:
         pytest.param("limits: {nodes: three}", "$.limits.nodes", id="wrong-type"),
         pytest.param("limits: {nodes: 0}", "expected at least 1", id="impossible-value"),
         pytest.param("limits: [", "line", id="not-yaml"),
+        pytest.param("name: a\nname: b", "line 2 not YAML: key 'name' is given twice", id="twice"),
         pytest.param("- a", "Expected `object`", id="not-a-mapping"),
     ],
 )

@@ -12,7 +12,11 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
 MANIFESTS = sorted(path for path in DEPLOY.rglob("*.yaml") if path.name != "kustomization.yaml")
-WORKLOADS = [DEPLOY / "exporter" / "daemonset.yaml", DEPLOY / "remediation" / "deployment.yaml"]
+WORKLOADS = [
+    DEPLOY / "exporter" / "daemonset.yaml",
+    DEPLOY / "remediation" / "deployment.yaml",
+    DEPLOY / "facility" / "deployment.yaml",
+]
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -91,14 +95,15 @@ def test_the_settings_file_is_the_one_in_the_config_map(path: Path) -> None:
     (container,) = pod_of(path)["containers"]
     mounted = next(mount for mount in container["volumeMounts"] if mount["name"] == "config")
     name = read(path)["metadata"]["name"]
-    (generated,) = [
-        one
-        for one in read(DEPLOY / "kustomization.yaml")["configMapGenerator"]
+    source, key = next(
+        (folder / (source or key), key)
+        for folder in (DEPLOY, path.parent)
+        for one in read(folder / "kustomization.yaml").get("configMapGenerator", ())
+        for key, _, source in [one["files"][0].partition("=")]
         if one["name"] == name
-    ]
-    key, _, source = generated["files"][0].partition("=")
-    assert container["args"] == ["--config", f"{mounted['mountPath']}/{key}"]
-    assert (DEPLOY / source).exists()
+    )
+    assert container["args"][-2:] == ["--config", f"{mounted['mountPath']}/{key}"]
+    assert source.exists()
 
 
 def test_the_window_is_kept_on_a_volume() -> None:

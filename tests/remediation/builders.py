@@ -10,12 +10,12 @@ from remediation.policy.ledger import Bucket, Ledger, hear
 from remediation.policy.limits import (
     EvidenceBar,
     Limits,
-    MigrationBar,
     Mode,
     Policy,
     ReleaseBar,
     Rung,
 )
+from remediation.policy.migration import MigrationBar
 from remediation.policy.plan import plan
 from remediation.policy.snapshot import RISK_TAINT, Mark, MarkState, Node, Pod, Snapshot, Taint
 from remediation.policy.steps import Finding, Plan
@@ -23,10 +23,14 @@ from remediation.policy.steps import Finding, Plan
 NOW = 1_800_000_000.0
 WIDE = Limits(
     concurrency=100,
+    domains=(),
+    waves=100,
+    namespace_waves=100,
     unavailable_nodes=100,
     unavailable_percent=100,
     elevated_nodes=100,
     elevated_percent=100,
+    predicted_percent=100,
     token_burst=100,
     breaker_grants=1000,
 )
@@ -96,6 +100,8 @@ def a_pod(name: str = "p1", **changes: Any) -> Pod:
         "name": name,
         "uid": f"uid-{name}",
         "owner": "Job",
+        "owner_name": "train",
+        "owner_uid": "uid-train",
     }
     return Pod(**{**fields, **changes})
 
@@ -126,7 +132,7 @@ def a_policy(mode: Mode = Mode.EXCLUDE, **changes: Any) -> Policy:
         "mode": mode,
         "limits": WIDE,
         "evidence": EvidenceBar(),
-        "release": ReleaseBar(),
+        "release": ReleaseBar(jitter_seconds=0),
         "migrate": MigrationBar(),
     }
     return Policy(**{**fields, **changes})
@@ -143,12 +149,13 @@ def a_snapshot(**changes: Any) -> Snapshot:
         "now": NOW,
         "epoch": 1,
         "nodes": a_pool(10),
-        "pods": {},
         "ledger": a_ledger(),
         "evidence": Evidence(),
         "policy": a_policy(),
     }
-    return Snapshot(**{**fields, **changes})
+    fields |= changes
+    fields.setdefault("pods", dict.fromkeys(fields["nodes"], ()))
+    return Snapshot(**fields)
 
 
 def a_suspect_snapshot(*alerts: Alert, **changes: Any) -> Snapshot:

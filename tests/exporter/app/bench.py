@@ -67,11 +67,13 @@ class FakeDcgm:
         self._server.server_close()
 
 
-def settings_text(url: str, folder: Path, *, step_seconds: float = 0.05, more: str = "") -> str:
+def settings_text(
+    url: str, folder: Path, *, step_seconds: float = 0.05, more: str = "", listen: str = ""
+) -> str:
     """Return YAML for a trial in compressed time."""
     return (
         "node: n1\n"
-        "listen: {host: 127.0.0.1, port: 0}\n"
+        f"listen: {{host: 127.0.0.1, port: 0{', ' if listen else ''}{listen}}}\n"
         f"dcgm: {{url: '{url}', interval_seconds: {step_seconds}, deadline_seconds: 2}}\n"
         f"window: {{step_seconds: {step_seconds}, directory: '{folder}'}}\n"
         f"model: {{directory: '{folder}', check_interval_seconds: 0.05}}\n"

@@ -26,8 +26,12 @@ def dcgm() -> Iterator[FakeDcgm]:
 def run(tmp_path: Path, dcgm: FakeDcgm) -> Iterator[Callable[..., Exporter]]:
     started: list[Exporter] = []
 
-    def start(more: str = "", *, step_seconds: float = 0.05, **options) -> Exporter:
-        text = settings_text(dcgm.url, tmp_path, step_seconds=step_seconds, more=more)
+    def start(
+        more: str = "", *, step_seconds: float = 0.05, listen: str = "", **options
+    ) -> Exporter:
+        text = settings_text(
+            dcgm.url, tmp_path, step_seconds=step_seconds, more=more, listen=listen
+        )
         one = exporter(text, tmp_path, **options)
         one.start()
         started.append(one)

@@ -124,3 +124,22 @@ def test_a_source_is_closed_after_its_last_read() -> None:
     collector.close(5)
     assert source.closed
     assert source.reads == 1
+
+
+def test_a_source_whose_read_hangs_is_closed_all_the_same() -> None:
+    release = threading.Event()
+
+    def hang(_: float):
+        release.wait(10)
+        return dcgm({A: 61})
+
+    source = Scripted(hang)
+    collector = Collector(
+        source, PACE, clock=system_clock(), log=logger("test", stream=io.StringIO())
+    )
+    stop = threading.Event()
+    collector.start(stop)
+    stop.set()
+    collector.close(0.05)
+    assert source.closed
+    release.set()

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-import requests
-import responses
 
-from exporter.dcgm.scrape import DcgmSource
 from exporter.readings import Missing, Place, Reason, SourceFailed, SourceReadings
 from model import schema
+from tests.exporter.dcgm import recorded
+from tests.exporter.dcgm.recorded import examine
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-URL = "http://dcgm.test:9400/metrics"
 FAILURES = {
     "14-legacy-1x-names.prom": Reason.LEGACY_NAMES,
     "15-help-and-type-only.prom": Reason.NO_SAMPLES,
@@ -29,26 +26,21 @@ FAILURES = {
 FEWER_GPUS = {"16-exp-window-counts.prom": 1, "20-h100-after-xid79-loss.prom": 3}
 
 
-def read(folder: Path, entry: dict[str, object]) -> SourceReadings:
-    source = DcgmSource(URL, requests.Session(), deadline_seconds=5, monotonic=lambda: 0.0)
-    with responses.RequestsMock() as web:
-        web.get(
-            URL,
-            body=(folder / str(entry["file"])).read_bytes(),
-            status=int(str(entry["http_status"])),
-            content_type=str(entry["content_type"]),
-        )
-        return source.read(0.0)
+def read(folder: Path, entry: dict[str, Any]) -> SourceReadings:
+    row = examine(folder, entry)
+    if row.failure is not None:
+        raise row.failure
+    assert row.readings is not None
+    return row.readings
 
 
 @pytest.fixture
-def entries(shared_data: Path) -> dict[str, dict[str, object]]:
-    index = json.loads((shared_data / "dcgm" / "index.json").read_text(encoding="utf-8"))
-    return {entry["file"]: entry for entry in index}
+def entries(shared_data: Path) -> dict[str, dict[str, Any]]:
+    return recorded.entries(shared_data / "dcgm")
 
 
 @pytest.fixture
-def page(shared_data: Path, entries: dict[str, dict[str, object]]):
+def page(shared_data: Path, entries: dict[str, dict[str, Any]]):
     def of(number: str) -> SourceReadings:
         (name,) = (name for name in entries if name.startswith(number))
         return read(shared_data / "dcgm", entries[name])
@@ -62,7 +54,7 @@ def value(readings: SourceReadings, channel: str, index: str = "0") -> float | N
 
 
 def test_every_body_is_read_or_refused_with_its_reason(
-    shared_data: Path, entries: dict[str, dict[str, object]]
+    shared_data: Path, entries: dict[str, dict[str, Any]]
 ) -> None:
     assert len(entries) == 38
     for name, entry in entries.items():

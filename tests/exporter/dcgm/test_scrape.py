@@ -23,7 +23,11 @@ LINE = b'DCGM_FI_DEV_GPU_TEMP{gpu="0",UUID="GPU-a"} 61\n'
 
 def source(url: str = URL, deadline_seconds: float = 5.0) -> DcgmSource:
     return DcgmSource(
-        url, requests.Session(), deadline_seconds=deadline_seconds, monotonic=time.monotonic
+        url,
+        requests.Session(),
+        deadline_seconds=deadline_seconds,
+        interval_seconds=30.0,
+        monotonic=time.monotonic,
     )
 
 

@@ -86,6 +86,7 @@ BAD = {
     "opset": Refusal.NOT_ONNX,
     "plain": Refusal.METADATA,
     "fingerprint": Refusal.FINGERPRINT,
+    "equipment": Refusal.FINGERPRINT,
     "shape": Refusal.SHAPE,
     "above-one": Refusal.PROBE,
 }
@@ -94,6 +95,8 @@ BAD = {
 def _spoil(path: Path, how: str) -> None:
     if how == "fingerprint":
         artefact.write(path, schema_fingerprint="0123456789abcdef")
+    elif how == "equipment":
+        artefact.write(path, (artefact.TEMPERATURE, "facility_power_watts"))
     elif how == "shape":
         artefact.write(path)
         model = onnx.load_model(path)

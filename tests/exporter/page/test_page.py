@@ -20,6 +20,7 @@ from exporter.pages import landing
 from exporter.publish import Page
 from exporter.readings import Missing, Place, Reason, SourceName, SourceReadings, Workload
 from exporter.roster import Declared
+from model.sources.dcgm import CHANNELS
 from tests.factories import artefact
 from tests.factories.sources import ENERGY, A, B, Scripted, Ticks, dcgm, failing
 
@@ -137,7 +138,7 @@ def test_a_gpu_that_goes_takes_its_series_with_it(bench: Bench) -> None:
     assert series['forewarn_gpus_seen{node="n1"}'] == 1
     assert series['forewarn_gpus_expected{node="n1"}'] == 2
     assert series['forewarn_prediction_degraded{node="n1",reason="gpu_missing"}'] == 1
-    assert series['forewarn_missing_readings{kind="gpu_gone",node="n1"}'] == 32
+    assert series['forewarn_missing_readings{kind="gpu_gone",node="n1"}'] == len(CHANNELS)
 
 
 def test_a_dead_source_withdraws_predictions_and_inputs(bench: Bench) -> None:

@@ -13,6 +13,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -213,8 +214,9 @@ def _send(
     handler.send_header("Content-Length", str(len(body)))
     for name, value in (headers or {}).items():
         handler.send_header(name, value)
-    handler.end_headers()
     if truncate is not None:
         handler.close_connection = True
         body = body[:truncate]
-    handler.wfile.write(body)
+    with suppress(ConnectionError):  # the reader gave up and left
+        handler.end_headers()
+        handler.wfile.write(body)

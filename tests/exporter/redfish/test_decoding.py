@@ -72,9 +72,11 @@ def test_power_supplies_with_strange_statuses_are_neither_failed_nor_dropped(ben
         {"MemberId": "2", "Status": None},
         {"MemberId": "3", "Status": {"Health": "Critical", "State": "UnavailableOffline"}},
     ]
-    readings = bench(documents).read()
+    one = bench(documents)
+    readings = one.read()
     assert values(readings)[spell.SUPPLIES_FAILED] == 1
-    assert readings.errors == {Reason.UNKNOWN_STATUS: 1}
+    assert readings.errors == {Reason.UNKNOWN_STATUS: 2}
+    assert one.read().errors == {}
 
 
 def test_supplies_of_which_none_has_a_health_are_unknown_and_not_zero(bench) -> None:
@@ -103,7 +105,10 @@ def test_a_cold_inlet_is_a_reading_and_a_margin_is_no_temperature() -> None:
             ]
         },
     )  # fmt: skip
-    assert [(sample.names, sample.value) for sample in found] == [(("Inlet",), -4.0)]
+    assert [(sample.names, sample.quantity, sample.value) for sample in found] == [
+        (("CPU1 DTS",), spell.Quantity.MARGIN, 47.0),
+        (("Inlet",), spell.Quantity.TEMPERATURE, -4.0),
+    ]
 
 
 def test_fans_in_percent_are_not_fans_in_rpm(bench) -> None:

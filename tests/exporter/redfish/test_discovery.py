@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from exporter.readings import SourceFailed
+from exporter.readings import Place, SourceFailed
 from model.sources import redfish as spell
 from tests.exporter.redfish.conftest import missing, values
 from tests.exporter.redfish.fake_bmc import Fault
@@ -28,9 +29,9 @@ def test_a_steady_cycle_asks_only_for_what_the_plan_needs(bench) -> None:
     sent = len(one.bmc.requests)
     assert one.read().requests == 3
     assert one.bmc.gets()[sent - len(one.bmc.requests) :] == [
-        f"{ROOT}/Systems/1",
         f"{CHASSIS}/Power",
         THERMAL,
+        f"{ROOT}/Systems/1",
     ]
 
 
@@ -83,31 +84,39 @@ def test_a_vanished_sensor_is_missing_and_not_replaced_by_another_kind_of_inlet(
     assert missing(one.read(), spell.INLET) == "unreadable"
 
 
-def test_many_single_sensors_are_read_in_turn_and_keep_their_value_meanwhile(bench) -> None:
-    fan = {"ReadingUnits": "RPM"}
-    fans = {f"Fan{index}": {**fan, "Reading": 9000 - index} for index in range(20)}
-    one = bench(with_sensors(small_tree(), **fans))
+def fans(count: int) -> dict[str, dict[str, object]]:
+    return {f"Fan{i}": {"ReadingUnits": "RPM", "Reading": 9000 - i} for i in range(count)}
+
+
+def test_what_is_not_needed_each_cycle_takes_turns_and_keeps_its_value_and_age(bench) -> None:
+    one = bench(with_sensors(small_tree(), **fans(20)))
     one.read()
-    for _ in range(6):
+    ages = []
+    for _ in range(40):
         readings = one.read()
-        assert readings.requests == 8 + 1
+        assert readings.requests == 2
         assert values(readings)[spell.FAN] == 8981
+        ages.append(readings.ages[Place(spell.FAN)])
+    assert max(ages) <= 20 * 60
+
+
+def test_everything_has_its_turn_in_time_at_the_cost_of_more_requests(bench) -> None:
+    one = bench(with_sensors(small_tree(), **fans(20)), slow_cycles=6)
+    one.read()
+    found = [one.read() for _ in range(12)]
+    assert {readings.requests for readings in found} <= {4, 5}
+    assert max(readings.ages[Place(spell.FAN)] for readings in found[6:]) <= 6 * 60
 
 
 def test_a_turn_that_never_comes_makes_a_value_stale(bench) -> None:
-    fans = {f"Fan{i}": {"ReadingUnits": "RPM", "Reading": 9000 - i} for i in range(20)}
-    one = bench(with_sensors(small_tree(), **fans))
+    one = bench(with_sensors(small_tree(), **fans(20)), slow_cycles=5)
     one.read()
-    one.read()
-    for index in range(20):
+    for index in range(1, 20):
         one.bmc.faults[f"{CHASSIS}/Sensors/Fan{index}"] = Fault(500, b"{}")
-    one.bmc.faults.pop(f"{CHASSIS}/Sensors/Fan0")
     for _ in range(12):
-        try:
+        with suppress(SourceFailed):
             readings = one.read()
-        except SourceFailed:
-            continue
-        assert values(readings).get(spell.FAN, 9000) in {8981, 9000}
+            assert values(readings).get(spell.FAN, 9000) in {8981, 9000}
     assert values(readings)[spell.FAN] == 9000
 
 

@@ -44,6 +44,11 @@ DOCUMENTS = {
     "ThermalMetrics",
     Kind.ENVIRONMENT: "dmtf-public-rackmount1/redfish/v1/Chassis/1U/EnvironmentMetrics",
     Kind.SENSOR: "nvidia-gh200/redfish/v1/Chassis/BMC_0/Sensors/FAN_1_F",
+    Kind.FAN: "ocp-cdu/redfish/v1/Chassis/1/ThermalSubsystem/Fans/1",
+    Kind.PUMP: "ocp-cdu/redfish/v1/ThermalEquipment/CDUs/1/Pumps/1",
+    Kind.SUPPLY_METRICS: "dmtf-public-rackmount1/redfish/v1/Chassis/1U/PowerSubsystem/"
+    "PowerSupplies/Bay1/Metrics",
+    Kind.PROCESSOR: "nvidia-gh200/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_0",
     Kind.SUPPLY: "dmtf-public-rackmount1/redfish/v1/Chassis/1U/PowerSubsystem/PowerSupplies/Bay1",
     Kind.LEAK: "ocp-cdu/redfish/v1/ThermalEquipment/CDUs/1/LeakDetection/LeakDetectors/Moisture",
     Kind.CONNECTOR: "ocp-cdu/redfish/v1/ThermalEquipment/CDUs/1/SecondaryCoolantConnectors/1",
@@ -73,7 +78,7 @@ def mutate(document: Any, random: Random, times: int) -> Any:
 
 def judged(plan: Plan, samples: list[Sample]) -> None:
     values, missing = Interpreter().channels(
-        plan, {sample.key: sample for sample in samples}, host_on=True
+        plan, {sample.key: sample for sample in samples}, beside=samples
     )
     assert values.keys() | missing.keys() == {(channel, None) for channel in spell.CHANNELS}
     assert not values.keys() & missing.keys()

@@ -21,7 +21,7 @@ from exporter.redfish.settings import BmcSettings
         ("{ca_file: /ca.pem, verify: false}", "one of fingerprint"),
         ("interval_seconds: 0", "interval_seconds above 0"),
         ("read_timeout_seconds: .nan", "read_timeout_seconds above 0"),
-        ("sensors_per_cycle: -1", "sensors_per_cycle above 0"),
+        ("requests_per_cycle: 0", "requests_per_cycle above 0"),
         ("timeout: 3", "timeout"),
     ],
 )

@@ -80,3 +80,21 @@ def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_metrics_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--list-metrics"]) == 0
     assert "| `forewarn_node_failure_probability` | gauge |" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("listen: {username_file: u}", "username_file and password_file together"),
+        ("listen: {tls: {certificate: c}}", "key"),
+        ("backfill: {url: 'prometheus:9090'}", "url as http://<prometheus>:9090"),
+        ("backfill: {url: 'http://u:p@prometheus'}", "they live in files"),
+        ("backfill: {token_file: t, username_file: u, password_file: p}", "either token_file"),
+        ("backfill: {match: {'a-b': c}}", "'a-b'"),
+        ("backfill: {deadline_seconds: 0}", "deadline_seconds above 0"),
+        ("backfill: {steps_per_request: 0}", "steps_per_request of at least 1"),
+    ],
+)
+def test_who_may_read_and_where_the_past_is_are_checked(text: str, expected: str) -> None:
+    with pytest.raises(files.SettingsError, match=expected):
+        files.parse(text, Settings, origin="test")

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from exporter import snapshot
 from exporter.collectors import SourceStatus
-from exporter.readings import Missing, Place, SourceName
+from exporter.readings import Missing, Place, SourceName, SourceReadings
+from model import schema
 from tests.factories.sources import TEMPERATURE, A, B, dcgm, gpus, up
 
 NODE_POWER = Place("node_power_watts")
@@ -39,7 +40,7 @@ def test_readings_older_than_three_cycles_are_stale() -> None:
     page = dcgm({A: 61, B: 62})
     assert take(up(page, 910.0)).values
     taken = take(up(page, 909.0))
-    assert taken.values == {}
+    assert {place.channel for place in taken.values if place.uuid} == set()
     assert taken.missing[Place(TEMPERATURE, A)] is Missing.STALE
 
 
@@ -59,4 +60,12 @@ def test_a_count_above_the_known_gpus_is_a_missing_gpu() -> None:
 def test_every_kind_of_missing_is_counted_even_at_none() -> None:
     counts = take(up(dcgm({A: 61, B: 62}), 1_000.0)).missing_by_kind()
     assert counts.keys() == set(Missing)
-    assert counts[Missing.NO_SOURCE] == 8
+    unasked = {schema.Origin.REDFISH, schema.Origin.FACILITY}
+    nodes = schema.channels(schema.Level.NODE)
+    assert counts[Missing.NO_SOURCE] == sum(row.origin in unasked for row in nodes)
+
+
+def test_a_reading_that_takes_turns_shows_how_old_it_is() -> None:
+    place = Place("node_fan_speed_rpm")
+    readings = SourceReadings(SourceName.REDFISH, values={place: 9000.0}, ages={place: 120.0})
+    assert take(up(readings, 970.0), now=1_000.0).ages == {place: 150.0}

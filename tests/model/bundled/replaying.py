@@ -1,4 +1,4 @@
-"""Feeds simulated nodes to the shipped artefact as the exporter would; no training half here."""
+"""Feeds simulated nodes to the shipped artefact as the exporter would, without training code."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from model import schema
 from model.increments import increments
 from simulator.history import record
+from simulator.shown import CHANNELS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from simulator.scenario import Scenario
 
 HOUR = 3_600.0
-COUNTERS = [i for i, c in enumerate(schema.CHANNELS) if c.kind is schema.Kind.COUNTER]
+COUNTERS = [i for i, c in enumerate(CHANNELS) if c.kind is schema.Kind.COUNTER]
 
 
 class Told(NamedTuple):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from model import runtime, schema
+from model import runtime
 from model.cli import BUNDLED
 from model.runtime import Predictor
+from simulator.shown import SHOWN
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def test_it_says_that_it_learned_from_simulation(predictor: Predictor) -> None:
 def test_it_reads_every_channel_and_requires_what_every_dcgm_exporter_delivers(
     predictor: Predictor,
 ) -> None:
-    assert predictor.info.names == tuple(channel.name for channel in schema.CHANNELS)
+    assert predictor.info.names == SHOWN
     assert predictor.info.required == {"gpu_temperature_celsius", "gpu_power_watts"}
 
 

@@ -9,14 +9,22 @@ from model import schema
 from model.sources import dcgm
 
 
-def test_every_row_feeds_a_channel_of_the_gpu_level() -> None:
-    for field in dcgm.FIELDS:
-        if field.channel != dcgm.SLOWDOWN:
-            assert schema.BY_NAME[field.channel].level is schema.Level.GPU
+def test_every_row_feeds_a_channel_that_is_dcgms_to_say() -> None:
+    fed = {field.channel for field in dcgm.FIELDS} - dcgm.INGREDIENTS.keys()
+    assert {schema.BY_NAME[name].origin for name in fed} == {schema.Origin.DCGM}
 
 
-def test_every_gpu_channel_has_a_spelling() -> None:
-    assert set(dcgm.CHANNELS) == {c.name for c in schema.channels(schema.Level.GPU)}
+def test_every_channel_of_dcgm_has_a_spelling_or_is_counted_here() -> None:
+    fed = {field.channel for field in dcgm.FIELDS}
+    counted = {*dcgm.EVENTS.values(), "gpu_unchanged_seconds"}
+    made = {"gpu_shutdown_margin_celsius"}
+    assert {*dcgm.CHANNELS, *dcgm.NODE_CHANNELS} - fed == counted | made
+
+
+def test_no_name_stands_in_two_rows_but_for_the_clock_mask() -> None:
+    rows = [field for field in dcgm.FIELDS if field.flag is None]
+    names = [name for field in rows for name in field.names]
+    assert len(names) == len(set(names))
 
 
 def test_every_unusable_number_is_a_named_kind_of_missing() -> None:

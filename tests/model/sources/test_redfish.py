@@ -6,9 +6,11 @@ import pytest
 
 from model import schema
 from model.sources import redfish as spell
+from model.sources import redfish_names as sensor_names
 from model.sources.redfish import Quantity
 
 T, W, F = Quantity.TEMPERATURE, Quantity.POWER, Quantity.FAN_SPEED
+M, V = Quantity.MARGIN, Quantity.VOLTAGE
 
 
 @pytest.mark.parametrize(
@@ -30,10 +32,33 @@ T, W, F = Quantity.TEMPERATURE, Quantity.POWER, Quantity.FAN_SPEED
         (F, ("System Board Fan1A",), spell.FAN, 1),
         (T, ("Coolant Supply Temp",), spell.SUPPLY, 1),
         (T, ("Liquid Return Temperature",), spell.RETURN, 1),
+        (T, ("System Board Exhaust Temp",), spell.OUTLET, 1),
+        (T, ("TEMP_MB_OUTLET",), spell.OUTLET, 1),
+        (T, ("HGX_ProcessorModule_0_Exhaust_Temp_0",), spell.OUTLET, 3),
+        (T, ("CPU1 Temp",), spell.CPU, 1),
+        (T, ("TEMP_CPU0",), spell.CPU, 1),
+        (T, ("02-CPU 1 PkgTmp",), spell.CPU, 1),
+        (T, ("ProcessorModule_0_CPU_0_TempAvg_0",), spell.CPU, 1),
+        (T, ("TEMP_CPU0_ABCD",), spell.DIMM, 1),
+        (T, ("04-P1 DIMM 1-6",), spell.DIMM, 1),
+        (T, ("TEMP_NM_1_CX7_2",), spell.NIC, 1),
+        (T, ("IO_Board_0_CX7_0_Temp_0",), spell.NIC, 1),
+        (T, ("TEMP_PSU0",), spell.SUPPLY_TEMPERATURE, 1),
+        (T, ("22-P/S 1",), spell.SUPPLY_TEMPERATURE, 1),
+        (T, ("TEMP_VR_CPU0",), spell.BOARD, 1),
+        (T, ("PDB_0_HSC_0_Temp_0",), spell.BOARD, 1),
+        (T, ("TEMP_GB_RETIMER8",), spell.BOARD, 1),
+        (M, ("ProcessorModule_0_CPU_0_TempLimit_0",), spell.CPU_MARGIN, 1),
+        (W, ("PWR_PSU3",), spell.IN_WATTS, 1),
+        (V, ("PDB_0_HSC_0_Volt_In_0",), spell.BUS_VOLTS, 1),
+        (V, ("VOLT_PDB_HSC",), spell.BUS_VOLTS, 1),
+        (V, ("PS1 Voltage 1",), spell.IN_VOLTS, 1),
+        (V, ("Chassis_0_LeakDetector_0_ColdPlate",), spell.LEAK_MARGIN, 1),
+        (Quantity.CURRENT, ("PDB_0_HSC_1_Cur_0",), spell.BUS_AMPERES, 1),
     ],
 )
 def test_a_sensor_of_the_node_is_known_by_name(quantity, names, channel: str, rank: int) -> None:
-    found = spell.spelling_of(quantity, "", *names)
+    found = sensor_names.spelling_of(quantity, "", *names)
     assert found is not None
     assert found[:2] == (channel, rank)
 
@@ -44,8 +69,11 @@ def test_a_sensor_of_the_node_is_known_by_name(quantity, names, channel: str, ra
         (T, "23-P/S 1 Inlet"),
         (T, "TEMP_GB1_INLET1"),
         (T, "GPU 3 Inlet Temp"),
-        (T, "System Board Exhaust Temp"),
-        (T, "CPU1 Temp"),
+        (T, "CPU0 VCORE Temperature"),
+        (T, "TEMP_NM_1_OSFP2"),
+        (T, "52-GPU ASIC"),
+        (M, "TLIMIT_GB_SXM6"),
+        (V, ""),
         (W, "HGX_Chassis_0_TotalGPU_Power_0"),
         (W, "HGX_Chassis_0_TotalHSC_Power_0"),
         (W, "CPU0 Package Power"),
@@ -55,7 +83,7 @@ def test_a_sensor_of_the_node_is_known_by_name(quantity, names, channel: str, ra
     ],
 )
 def test_a_sensor_of_a_part_is_not_the_nodes(quantity: Quantity, name: str) -> None:
-    assert spell.spelling_of(quantity, "", name) is None
+    assert sensor_names.spelling_of(quantity, "", name) is None
 
 
 @pytest.mark.parametrize(
@@ -78,6 +106,6 @@ def test_units_are_brought_to_one(units: str, value: float, expected: float) -> 
 
 
 def test_every_channel_named_here_is_one_of_the_nodes() -> None:
-    nodes = {channel.name for channel in schema.channels(schema.Level.NODE)}
-    assert set(spell.CHANNELS) == nodes
-    assert {spelling.channel for spelling in spell.SPELLINGS} <= nodes
+    nodes = {row.name for row in schema.CHANNELS if row.origin is schema.Origin.REDFISH}
+    assert set(spell.CHANNELS) <= nodes
+    assert {spelling.channel for spelling in sensor_names.SPELLINGS} <= nodes

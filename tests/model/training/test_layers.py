@@ -13,8 +13,9 @@ from model.training.graph import Graph, within
 from model.training.hazard import CAUSES, GPU_CAUSES, NODE_CAUSES, HazardLayer
 from model.training.memory import Memory
 from model.training.scaling import Scaling
+from simulator.shown import SHOWN
 
-NAMES = [channel.name for channel in schema.CHANNELS]
+NAMES = list(SHOWN)
 NAN = float("nan")
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
-from model import schema
 from model.training.graph import Graph
 from model.training.scorer import Scorer, measure
+from simulator.shown import SHOWN
 
-NAMES = [channel.name for channel in schema.CHANNELS]
+NAMES = list(SHOWN)
 
 
 def test_excess_over_the_frozen_mean_in_frozen_deviations() -> None:

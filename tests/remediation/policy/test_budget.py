@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from remediation.alert import Severity
-from remediation.policy import budget
+from remediation.policy import budget, use
 from remediation.policy.ledger import Breaker, Bucket, Ledger, Pause
 from remediation.policy.limits import Limits
 from remediation.policy.plan import plan
@@ -50,7 +50,7 @@ def reasons(snapshot: Any) -> list[Reason | None]:
 def test_a_share_is_the_smaller_bound_and_at_least_one(
     absolute: int, percent: float, pool: int, allowed: int
 ) -> None:
-    assert budget.share(absolute, percent, pool) == allowed
+    assert use.share(absolute, percent, pool) == allowed
 
 
 def test_grants_of_one_tick_count_against_each_other() -> None:
@@ -150,7 +150,7 @@ def test_softly_tainted_nodes_have_their_own_limit_and_cost_no_token() -> None:
 def test_the_uses_tell_what_is_used_and_left() -> None:
     nodes = a_pool(20, an_excluded_node())
     ledger = plan(a_snapshot(nodes=nodes)).ledger
-    uses = budget.uses(nodes, ledger, Limits())
+    uses = use.uses(nodes, ledger, Limits(), now=NOW)
     assert (uses["pool_share"].used, uses["pool_share"].allowed) == (1, 2)
     assert uses["pool_share"].available == 1
     assert uses["concurrency"].used == 0

@@ -23,6 +23,9 @@ LIMITS = st.builds(
     token_burst=st.integers(1, 6),
     token_refill_seconds=st.just(600.0),
     breaker_grants=st.sampled_from([2, 100]),
+    domains=st.just(()),
+    predicted_percent=st.sampled_from([50.0, 100.0]),
+    node_cooldown_seconds=st.sampled_from([0.0, 3600.0]),
 )
 NODES = st.sampled_from([f"n{number}" for number in range(SIZE)])
 ALERTS = st.builds(
@@ -42,7 +45,12 @@ class Interleavings(RuleBasedStateMachine):
 
     @initialize(limits=LIMITS)
     def a_site_sets_its_limits(self, limits: Limits) -> None:
-        release = ReleaseBar(soak_seconds=1200, interval_seconds=600)
+        release = ReleaseBar(
+            soak_seconds=1200,
+            interval_seconds=600,
+            jitter_seconds=60,
+            quiet_probation_seconds=1200,
+        )
         self.world = World(a_policy(limits=limits, release=release), SIZE)
 
     @rule()

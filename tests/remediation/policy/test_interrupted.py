@@ -83,11 +83,11 @@ def test_a_release_that_was_recorded_but_not_written_is_done_later() -> None:
     mark = a_mark(state=MarkState.VERIFYING, since=NOW - 100_000)
     nodes = a_pool(10, an_excluded_node(mark=mark))
     first = plan(a_snapshot(nodes=nodes, evidence=calm("n1")))
-    assert [step.decision for step in first.steps] == [Decision.RELEASE]
+    assert [step.decision for step in first.steps] == [Decision.TRUST]
     soon = plan(a_snapshot(nodes=nodes, evidence=calm("n1"), ledger=first.ledger))
     assert soon.steps == ()
     later = a_snapshot(nodes=nodes, evidence=calm("n1"), ledger=soon.ledger, now=NOW + 601)
-    assert [step.decision for step in plan(later).steps] == [Decision.RELEASE]
+    assert [step.decision for step in plan(later).steps] == [Decision.TRUST]
 
 
 def test_a_plan_of_the_same_moment_is_the_same_plan() -> None:

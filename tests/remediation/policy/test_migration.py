@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace as replace_pod
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from remediation.policy.ledger import Pause
-from remediation.policy.limits import MigrationBar, Mode, Rung
+from remediation.policy.limits import Mode, Rung
+from remediation.policy.migration import MigrationBar
 from remediation.policy.plan import plan, pods_wanted
 from remediation.policy.refusal import Reason
 from remediation.policy.snapshot import MarkState
 from remediation.policy.steps import Decision, EpisodeState, EvictWave, NodeWrite
 from tests.remediation.builders import (
     NOW,
+    a_ledger,
     a_mark,
     a_pod,
     a_policy,
@@ -34,7 +37,11 @@ MIGRATING = a_mark(rung=Rung.MIGRATE)
 def a_migration(*pods: Any, **changes: Any) -> Any:
     node = changes.pop("node", {})
     nodes = a_pool(10, an_excluded_node(mark=changes.pop("mark", MIGRATING), **node))
-    fields = {"nodes": nodes, "pods": {"n1": pods}, "policy": a_policy(Mode.MIGRATE)}
+    fields = {
+        "nodes": nodes,
+        "pods": {**dict.fromkeys(nodes, ()), "n1": pods},
+        "policy": a_policy(Mode.MIGRATE),
+    }
     return a_suspect_snapshot(**{**fields, **changes})
 
 
@@ -43,7 +50,7 @@ def test_all_pods_on_the_gpus_go_in_one_wave() -> None:
     (wave,) = decided.steps
     assert isinstance(wave, EvictWave)
     assert [pod.name for pod in wave.pods] == ["p1", "p2"]
-    assert wave.grant == decided.ledger.grants["n1"].id
+    assert decided.ledger.waves[wave.job].pods == ("uid-p1", "uid-p2")
 
 
 @pytest.mark.parametrize(
@@ -53,6 +60,7 @@ def test_all_pods_on_the_gpus_go_in_one_wave() -> None:
         pytest.param(a_pod(owner="DaemonSet"), id="daemon-set"),
         pytest.param(a_pod(mirror=True), id="mirror"),
         pytest.param(a_pod(finished=True), id="finished"),
+        pytest.param(a_pod(namespace="kube-system"), id="protected-namespace"),
     ],
 )
 def test_a_node_with_nothing_to_move_is_drained(pod: Any) -> None:
@@ -71,11 +79,11 @@ def test_a_node_with_nothing_to_move_is_drained(pod: Any) -> None:
         pytest.param(a_pod(empty_dir=True), Reason.POD_HAS_LOCAL_DATA, id="empty-dir"),
         pytest.param(a_pod(wish="never"), Reason.POD_ASKS_TO_STAY, id="never"),
         pytest.param(a_pod(wish="wait"), Reason.POD_ASKS_TO_STAY, id="wait"),
-        pytest.param(a_pod(namespace="kube-system"), Reason.POD_ASKS_TO_STAY, id="protected"),
     ],
 )
 def test_one_pod_that_must_stay_blocks_the_whole_wave(pod: Any, reason: Reason) -> None:
-    snapshot = a_migration(pod, a_pod("p2"))
+    together = {"notes": {"forewarn.dev/group": "g"}}
+    snapshot = a_migration(replace_pod(pod, **together), a_pod("p2", **together))
     finding = only_finding(snapshot)
     assert finding.state is EpisodeState.BLOCKED
     assert finding.refusal is not None
@@ -148,8 +156,8 @@ def test_a_node_being_emptied_holds_its_place_in_the_concurrency() -> None:
     assert refusal.reason is Reason.CONCURRENCY
 
 
-def test_pods_are_read_only_where_work_is_being_moved() -> None:
-    drained = an_excluded_node("n2", mark=a_mark("n2", state=MarkState.DRAINED))
-    nodes = a_pool(10, an_excluded_node(), drained)
-    assert pods_wanted(nodes, a_policy(Mode.MIGRATE)) == ("n1",)
-    assert pods_wanted(nodes, a_policy(Mode.EXCLUDE)) == ()
+def test_pods_are_read_while_anybody_is_suspect_or_marked() -> None:
+    assert pods_wanted(a_pool(2, an_excluded_node()), a_ledger(), proof())
+    assert pods_wanted(a_pool(2), a_ledger(an_alert()), proof())
+    assert pods_wanted(a_pool(2), a_ledger(), proof(an_alert()))
+    assert not pods_wanted(a_pool(2), a_ledger(), proof())

@@ -13,12 +13,13 @@ from remediation.policy.ledger import Breaker, Pause
 from remediation.policy.limits import Mode
 from remediation.policy.plan import plan
 from remediation.policy.refusal import Reason
-from remediation.policy.snapshot import MarkState
+from remediation.policy.snapshot import MarkState, Risk
 from remediation.policy.steps import Decision, NodeWrite
 from tests.remediation.builders import (
     NOW,
     a_ledger,
     a_mark,
+    a_pod,
     a_policy,
     a_pool,
     a_prediction,
@@ -31,12 +32,13 @@ from tests.remediation.builders import (
 )
 
 SOAKED = a_mark(state=MarkState.VERIFYING, since=NOW - 3600)
+AT_WORK = {"n1": (a_pod(created_at=NOW - 7200),)}
 
 
 def a_quiet_snapshot(mark: Any = None, **changes: Any) -> Any:
     node = changes.pop("node", {})
     nodes = a_pool(10, an_excluded_node(mark=mark or a_mark(), **node))
-    return a_snapshot(**{"nodes": nodes, "evidence": calm("n1"), **changes})
+    return a_snapshot(**{"nodes": nodes, "evidence": calm("n1"), "pods": AT_WORK, **changes})
 
 
 def the_step(snapshot: Any) -> NodeWrite:
@@ -63,7 +65,7 @@ def test_after_the_soak_taint_mark_and_cordon_go_in_one_write() -> None:
     (step,) = decided.steps
     assert isinstance(step, NodeWrite)
     assert step.decision is Decision.RELEASE
-    assert (step.mark, step.taints, step.unschedulable) == (None, (), False)
+    assert (step.mark, step.taints, step.unschedulable, step.risk) == (None, (), False, Risk.LOW)
     assert decided.ledger.grants == {}
     assert decided.ledger.released_at == NOW
 

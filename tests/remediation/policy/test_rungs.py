@@ -58,7 +58,7 @@ def test_observe_says_what_it_would_do_and_records_and_does_nothing() -> None:
 
 def test_observe_counts_what_it_would_have_granted_against_the_limits() -> None:
     alerts = [an_alert(f"n{number}") for number in range(1, 4)]
-    limits = a_policy().limits.__class__(concurrency=2, unavailable_percent=100)
+    limits = a_policy().limits.__class__(concurrency=2, unavailable_percent=100, domains=())
     snapshot = a_suspect_snapshot(*alerts, policy=a_policy(Mode.OBSERVE, limits=limits))
     decided = plan(snapshot)
     assert [finding.only_observed for finding in decided.findings] == [True, True, False]

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from remediation.alert import Alert
-from remediation.policy import budget
+from remediation.policy import domains, use
 from remediation.policy.evidence import Evidence
 from remediation.policy.ledger import Ledger, decode, encode, hear
 from remediation.policy.limits import Limits, Policy, Rung
@@ -51,7 +51,7 @@ class World:
             now=self.now,
             epoch=self.epoch,
             nodes=dict(self.nodes),
-            pods={},
+            pods=dict.fromkeys(self.nodes, ()),
             ledger=self.ledger,
             evidence=evidence,
             policy=self.policy,
@@ -117,10 +117,15 @@ class World:
             self.recorded.add(grant.id)
         hard = [name for name, grant in fresh.items() if grant.rung > Rung.SOFTEN]
         self.spent += len(hard)
-        assert self.spent <= self.allowance + 1e-9, "more grants than tokens"
+        limits = self.policy.limits
+        # A wave that is let through alone may leave a debt of at most its own size.
+        assert self.spent <= self.allowance + limits.wave_nodes + 1e-9, "more grants than tokens"
         if hard:
-            limits = self.policy.limits
-            assert len(budget.in_flight(self.nodes, after)) <= limits.concurrency
+            idle = self.now - limits.patience_seconds
+            flying = use.in_flight(self.nodes, after, idle_before=idle)
+            alone = 1 < len(hard) <= limits.wave_nodes and flying == set(hard)
+            assert alone or len(flying) <= limits.concurrency
+            assert alone or domains.crowded(flying, self.nodes, limits) is None
             assert before.breaker.tripped_at is None
             assert before.pause is None
 
@@ -149,9 +154,7 @@ class World:
     def _check_share(self, name: str, seen: Snapshot) -> None:
         """Others may take nodes away after we looked; our own cordons never add up to too many."""
         limits = self.policy.limits
-        allowed = budget.share(
-            limits.unavailable_nodes, limits.unavailable_percent, len(self.nodes)
-        )
+        allowed = use.share(limits.unavailable_nodes, limits.unavailable_percent, len(self.nodes))
         ours = {n for n, node in self.nodes.items() if node.mark and node.mark.cordoned}
         gone = {n for n, node in seen.nodes.items() if node.unavailable} | ours | {name}
         assert len(gone) <= allowed, f"{len(gone)} nodes unavailable, {allowed} allowed"
@@ -163,7 +166,7 @@ def settle(world: World) -> None:
     for name in world.nodes:
         world.change(name, ready=True, held=False)
     world._store(replace(world.ledger, pause=None))
-    for _ in range(12 * len(world.nodes)):
+    for _ in range(20 * len(world.nodes)):
         world.tick()
         world.pass_time(world.policy.release.soak_seconds / 2)
     marked = [name for name, node in world.nodes.items() if node.mark]

@@ -10,6 +10,11 @@ def _evict_from(core, node):
         core.create_namespaced_pod_eviction(pod.metadata.name, "default", body)
 
 
+def _names_on(core, node):
+    pods = core.list_namespaced_pod("default", field_selector=f"spec.nodeName={node}").items
+    return {pod.metadata.name for pod in pods}
+
+
 def test_a_gang_runs_on_as_many_nodes_as_it_asked_for(cluster, eventually):
     cluster.add_gang_job("train", nodes=4)
     eventually(lambda: len(cluster.nodes_of("default/train")) == 4)
@@ -51,10 +56,13 @@ def test_replicas_share_nodes_as_their_gpus_allow(cluster, eventually):
 def test_an_evicted_pod_keeps_its_gpus_for_its_grace(cluster, core, eventually):
     cluster.add_gang_job("train", nodes=6, grace_seconds=60)
     eventually(lambda: len(cluster.nodes_of("default/train")) == 6)
+    (before,) = core.list_namespaced_pod("default", field_selector="spec.nodeName=n0").items
     asked = time.monotonic()
     _evict_from(core, "n0")
-    eventually(lambda: len(cluster.nodes_of("default/train")) == 6)
+    # The old pod itself must go: until it does, the six are the old six.
+    eventually(lambda: before.metadata.name not in _names_on(core, "n0"))
     assert time.monotonic() - asked >= 60 / 120
+    eventually(lambda: len(cluster.nodes_of("default/train")) == 6)
     assert cluster.moves() == ()
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from model.schema import BY_NAME, CHANNELS, Kind, Level
+from model.schema import BY_NAME, Kind, Level
 from simulator.draw import draw
 from simulator.faults import STORIES
 from simulator.history import Recording, record, record_all
 from simulator.machine import Machine, Machines
 from simulator.scenario import Scenario
+from simulator.shown import CHANNELS
 from simulator.workload import Workload
 from tests.simulator.histories import fault, told
 
 
-def test_a_history_has_every_channel_in_schema_order() -> None:
+def test_a_history_has_every_channel_that_is_shown_in_order() -> None:
     history = record("healthy", node="n1", seed=1, steps=90, gpus=4)
     assert history.channels == tuple(channel.name for channel in CHANNELS)
     assert history.values.shape == (4, 90, len(CHANNELS))

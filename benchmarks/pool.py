@@ -1,0 +1,337 @@
+"""What the benchmarks of remediation run on: a real API server, nodes, monitoring, one replica.
+
+Nodes are objects without kubelets, pods are ended by an imitation that deletes
+them as soon as they may go.  Remediation is a process of its own, as shipped.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import requests
+import yaml
+from kubernetes import client, config
+from urllib3.exceptions import HTTPError
+from werkzeug.wrappers import Request, Response
+
+from daemon.serving import Server
+from simulator.controlplane.plane import ControlPlane
+from simulator.processes import Processes, free_port
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+TOKEN = "benchmark"  # noqa: S105 - it guards nothing
+NAMESPACE = "forewarn"
+SINCE = "2026-01-01T00:00:00Z"
+LABELS = {
+    "alertname": "ForewarnNodeFailureLikely",
+    "severity": "critical",
+    "cause": "memory",
+    "horizon": "24h",
+    "remediation": "migrate",
+}
+LIFTED: dict[str, Any] = {
+    "concurrency": 100_000,
+    "domains": [],
+    "waves": 100_000,
+    "namespace_waves": 100_000,
+    "predicted_nodes": 100_000,
+    "unavailable_nodes": 100_000,
+    "unavailable_percent": 100,
+    "token_burst": 100_000,
+    "breaker_grants": 100_000,
+    "suspects": 100_000,
+}
+"""Limits that limit nothing: what is measured is the hands, not their restraint."""
+
+
+@dataclass
+class Monitoring:
+    """Alertmanager and Prometheus that bear out every alert at once."""
+
+    firing: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._server = Server(self, host="127.0.0.1", port=0)
+
+    def __enter__(self) -> Self:
+        self._server.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.close()
+
+    @property
+    def url(self) -> str:
+        """Where both are."""
+        return f"http://127.0.0.1:{self._server.port}"
+
+    def __call__(self, environ: Any, start_response: Any) -> Iterable[bytes]:
+        """Answer one request."""
+        request = Request(environ)
+        if request.path == "/api/v1/query":
+            found: Any = self._vector(request.form["query"])
+        else:
+            ours = "remediation" in request.args.get("filter", "")
+            found = self._alerts() if ours else []
+        response = Response(json.dumps(found), mimetype="application/json")
+        answer: Iterable[bytes] = response(environ, start_response)
+        return answer
+
+    def _alerts(self) -> list[dict[str, Any]]:
+        status = {"state": "active", "silencedBy": [], "inhibitedBy": []}
+        return [
+            {"labels": {**LABELS, "node": node}, "status": status, "startsAt": SINCE}
+            for node in self.firing
+        ]
+
+    def _vector(self, query: str) -> dict[str, Any]:
+        now = time.time()  # noqa: TID251 - the programs under test read the same clock
+        about = [
+            ({"__name__": "forewarn_node_failure_probability", "horizon": "24h"}, 0.9),
+            (
+                {
+                    "__name__": "forewarn_cause_failure_probability",
+                    "horizon": "24h",
+                    "cause": "memory",
+                },
+                0.9,
+            ),
+            ({"__name__": "forewarn_prediction_state", "state": "ok"}, 1.0),
+            ({"__name__": "forewarn_prediction_timestamp_seconds"}, now),
+        ]
+        result = [
+            {"metric": {"node": node, **labels}, "value": [now, repr(value)]}
+            for node in self.firing
+            if node in query
+            for labels, value in about
+        ]
+        return {"status": "success", "data": {"resultType": "vector", "result": result}}
+
+
+class Pool:
+    """One control plane with `Monitoring` and remediation, in `folder`; a context."""
+
+    def __init__(self, folder: Path, *, controllers: bool = False) -> None:
+        self.folder = folder
+        self.monitoring = Monitoring()
+        self.plane = ControlPlane(folder / "plane", controllers=controllers)
+        self.processes = Processes(folder / "logs")
+        self.webhook_port, self.status_port = free_port(), free_port()
+        self._seen: dict[str, float] = {}
+        self._stop = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    def __enter__(self) -> Self:
+        self.plane.start()
+        self.monitoring.__enter__()
+        self.api = config.new_client_from_config(str(self.plane.kubeconfig))
+        self.core = client.CoreV1Api(self.api)
+        for namespace in (NAMESPACE, "jobs"):
+            self.core.create_namespace({"metadata": {"name": namespace}})
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self.processes.close()
+        self.monitoring.__exit__()
+        self.plane.close()
+        for thread in self._threads:
+            thread.join(5)
+        self.api.close()
+
+    def add_nodes(self, names: list[str]) -> None:
+        """Register Ready nodes with 8 GPUs, as kubelets do: status included."""
+        self._side_by_side(lambda name: self.core.create_node(a_node(name)), names)
+
+    def add_pods(self, nodes: list[str], per_node: int) -> None:
+        """Bind pods of one job per node, each on one GPU."""
+        pods = [a_pod(node, number) for node in nodes for number in range(per_node)]
+        self._side_by_side(lambda pod: self.core.create_namespaced_pod("jobs", pod), pods)
+
+    def start(self, name: str = "remediation", **policy: Any) -> None:
+        """Start remediation with limits lifted and the shipped pace, and wait until it leads."""
+        (self.folder / "token").write_text(TOKEN, encoding="utf-8")
+        listen = {"host": "127.0.0.1", "token_file": str(self.folder / "token")}
+        limits = {**LIFTED, **policy.pop("limits", {})}
+        settings = {
+            "webhook": {**listen, "port": self.webhook_port},
+            "status": {**listen, "port": self.status_port},
+            "alertmanager": {"url": self.monitoring.url},
+            "prometheus": {"url": self.monitoring.url},
+            "kubernetes": {"kubeconfig": str(self.plane.kubeconfig), "namespace": NAMESPACE},
+            "policy": {"mode": "exclude", "limits": limits, **policy},
+        }
+        path = self.folder / f"{name}.yml"
+        path.write_text(yaml.safe_dump(settings), encoding="utf-8")
+        self.processes.start_module(name, "remediation", "--config", str(path))
+        self.processes.wait_until_answers(name, f"http://127.0.0.1:{self.status_port}/readyz")
+        wait(lambda: "leads" in self.get("/readyz"), 30)
+
+    def get(self, path: str) -> str:
+        """Read a page of remediation."""
+        return requests.get(f"http://127.0.0.1:{self.status_port}{path}", timeout=10).text
+
+    def metric(self, sample: str) -> float:
+        """Read one sample of remediation, 0 when it is not there."""
+        lines = (line.rpartition(" ") for line in self.get("/metrics").splitlines())
+        return next((float(value) for name, _, value in lines if name == sample), 0.0)
+
+    def post(self, nodes: list[str]) -> float:
+        """Let an alert of each of `nodes` fire and post them; returns the seconds it took."""
+        self.monitoring.firing.extend(nodes)
+        alerts = [
+            {"status": "firing", "labels": {**LABELS, "node": node}, "startsAt": SINCE}
+            for node in nodes
+        ]
+        body = {"version": "4", "status": "firing", "truncatedAlerts": 0, "alerts": alerts}
+        began = time.perf_counter()
+        answer = self._session.post(
+            f"http://127.0.0.1:{self.webhook_port}/api/v1/alerts",
+            json=body,
+            headers={"Authorization": f"Bearer {TOKEN}"},
+            timeout=10,
+        )
+        answer.raise_for_status()
+        return time.perf_counter() - began
+
+    def touch(self, node: str) -> float:
+        """Annotate a node from here; returns the milliseconds: what one write costs at least."""
+        body = {"metadata": {"annotations": {"example.com/touched": "yes"}}}
+        began = time.perf_counter()
+        self.core.patch_node(node, body, _preload_content=False).drain_conn()
+        return 1000 * (time.perf_counter() - began)
+
+    def follow_cordons(self) -> dict[str, float]:
+        """Watch the nodes; returns the dict that fills with when each was seen cordoned."""
+        self._session = requests.Session()
+        seen: dict[str, float] = {}
+        ready = threading.Event()
+        self._spawn(lambda: self._watch_nodes(seen, ready))
+        ready.wait(10)
+        return seen
+
+    def end_pods(self) -> None:
+        """Delete every pod as soon as it may go, as kubelets whose containers stop at once."""
+        self._spawn(self._reap)
+
+    def pods_left(self) -> int:
+        """Count the pods of the jobs that are still there."""
+        return len(self._pods())
+
+    def _pods(self) -> list[Any]:
+        answer = self.core.list_namespaced_pod("jobs", _preload_content=False)
+        return list(json.loads(answer.data)["items"])
+
+    def _spawn(self, target: Callable[[], None]) -> None:
+        thread = threading.Thread(target=target, daemon=True)
+        thread.start()
+        self._threads.append(thread)
+
+    def _watch_nodes(self, seen: dict[str, float], ready: threading.Event) -> None:
+        since = self.core.list_node(limit=1).metadata.resource_version
+        ready.set()
+        while not self._stop.is_set():
+            for line in self._stream(self.core.list_node, since):
+                at = time.perf_counter()
+                if b'"unschedulable":true' not in line:
+                    continue
+                metadata = json.loads(line)["object"]["metadata"]
+                since = metadata["resourceVersion"]
+                seen.setdefault(metadata["name"], at)
+
+    def _reap(self) -> None:
+        while not self._stop.is_set():
+            leaving = [
+                pod["metadata"]["name"]
+                for pod in self._pods()
+                if pod["metadata"].get("deletionTimestamp")
+            ]
+            for name in leaving:
+                self.core.delete_namespaced_pod(
+                    name, "jobs", grace_period_seconds=0, _preload_content=False
+                ).drain_conn()
+            self._stop.wait(0 if leaving else 0.02)
+
+    def _stream(self, call: Callable[..., Any], since: str) -> Iterable[bytes]:
+        stream = call(
+            watch=True, resource_version=since, timeout_seconds=600, _preload_content=False
+        )
+        rest = b""
+        try:
+            for chunk in stream.stream(1 << 16):
+                *lines, rest = (rest + chunk).split(b"\n")
+                yield from lines
+        except HTTPError:
+            return
+        finally:
+            stream.close()
+
+    def _side_by_side(self, call: Callable[[Any], Any], things: list[Any]) -> None:
+        with ThreadPoolExecutor(8) as lanes:
+            list(lanes.map(call, things))
+
+
+def a_node(name: str) -> dict[str, Any]:
+    """A Ready node as its kubelet would register it, with as much in it as a real one's."""
+    resources = {"cpu": "128", "memory": "2Ti", "pods": "110", "nvidia.com/gpu": "8"}
+    condition = {"lastHeartbeatTime": SINCE, "lastTransitionTime": SINCE, "reason": "Kubelet"}
+    pressures = ("MemoryPressure", "DiskPressure", "PIDPressure")
+    return {
+        "metadata": {
+            "name": name,
+            "labels": {"nvidia.com/gpu.present": "true", "kubernetes.io/hostname": name},
+        },
+        "spec": {"podCIDR": "10.0.0.0/24", "providerID": f"sim://{name}"},
+        "status": {
+            "capacity": resources,
+            "allocatable": resources,
+            "conditions": [
+                {"type": "Ready", "status": "True", **condition},
+                *({"type": kind, "status": "False", **condition} for kind in pressures),
+            ],
+            "images": [
+                {"names": [f"registry.example/image-{number}:1"], "sizeBytes": 1 << 30}
+                for number in range(20)
+            ],
+        },
+    }
+
+
+def a_pod(node: str, number: int) -> dict[str, Any]:
+    """A running pod of the node's own job, bound to it."""
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": f"job-{node}", "uid": f"job-{node}"}
+    return {
+        "metadata": {
+            "name": f"{node}-{number}",
+            "labels": {"batch.kubernetes.io/job-name": f"job-{node}"},
+            "ownerReferences": [{**owner, "controller": True}],
+        },
+        "spec": {
+            "nodeName": node,
+            "terminationGracePeriodSeconds": 30,
+            "containers": [
+                {
+                    "name": "work",
+                    "image": "work",
+                    "resources": {"limits": {"nvidia.com/gpu": "1"}},
+                }
+            ],
+        },
+    }
+
+
+def wait(holds: Callable[[], Any], seconds: float) -> None:
+    """Wait until `holds`; raises `TimeoutError`."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise TimeoutError(f"it did not happen within {seconds:g} s")
+        time.sleep(0.005)

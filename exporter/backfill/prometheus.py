@@ -1,0 +1,227 @@
+"""Range queries to one Prometheus: one host, a body cap, a deadline, and a limit on requests."""
+
+from __future__ import annotations
+
+import base64
+import re
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+import requests
+
+from daemon.secrets import SecretUnreadable
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable
+
+    from exporter.backfill.settings import BackfillSettings
+
+CHUNK_BYTES = 64 * 1024
+BUSY = frozenset({429, 502, 503, 504})
+BUSY_ATTEMPTS = 3
+BUSY_WAIT_SECONDS = 1.0
+BUSY_WAIT_LIMIT_SECONDS = 10.0
+LIMIT_WORDS = re.compile(
+    r"too many samples|maximum resolution|query length|exceeds? .*limit|limit exceeded"
+    r"|max-(?:query-length|samples|series|chunks)|too (?:large|long)|would load too many",
+    re.IGNORECASE,
+)
+"""What Prometheus, Thanos, Mimir and VictoriaMetrics say of a question that is too big."""
+
+
+class Trouble(StrEnum):
+    """Why history could not be read."""
+
+    UNREACHABLE = "unreachable"
+    UNAUTHORIZED = "unauthorized"
+    SECRET_UNREADABLE = "secret_unreadable"  # noqa: S105 - a reason, not a secret
+    REDIRECTED = "redirected"
+    REFUSED = "refused"
+    BAD_CONTENT = "bad_content"
+    BUSY = "busy"
+    OUT_OF_TIME = "out_of_time"
+    OUT_OF_REQUESTS = "out_of_requests"
+    STOPPED = "stopped"
+
+
+class HistoryUnreadable(Exception):
+    """No history was to be had: `trouble`, and one line for the log."""
+
+    def __init__(self, trouble: Trouble, detail: str) -> None:
+        super().__init__(f"{trouble}: {detail}")
+        self.trouble = trouble
+        self.detail = detail
+
+
+class TooMuch(Exception):
+    """The question is too big for the server or for us: a smaller one may work."""
+
+
+class Range(NamedTuple):
+    """Evaluation times in wall-clock seconds, both ends included."""
+
+    start: float
+    end: float
+    step: float
+
+
+class Series(msgspec.Struct, frozen=True):
+    """One series: its labels, and its values as text by wall-clock seconds."""
+
+    metric: dict[str, str]
+    values: list[tuple[float, str]]
+
+
+class _Data(msgspec.Struct):
+    resultType: str  # noqa: N815 - the wire's name
+    result: list[Series]
+
+
+class _Answer(msgspec.Struct):
+    data: _Data
+
+
+class Prometheus:
+    """The query API at `settings.url`.
+
+    `monotonic` (seconds) measures the deadline set by `begin`; `stop` ends all
+    waiting.  Redirects are not followed, so that no credential leaves the host,
+    and neither proxies nor authorities are taken from the environment.
+    """
+
+    def __init__(
+        self,
+        settings: BackfillSettings,
+        session: requests.Session,
+        *,
+        monotonic: Callable[[], float],
+        stop: threading.Event,
+    ) -> None:
+        self._settings = settings
+        self._session = session
+        self._session.trust_env = False
+        self._monotonic = monotonic
+        self._stop = stop
+        self._url = settings.url.rstrip("/") + "/api/v1/query_range"
+        self._deadline = 0.0
+        self.sent = 0
+
+    def begin(self) -> None:
+        """Start an attempt: its time and its requests are counted from here."""
+        self._deadline = self._monotonic() + self._settings.deadline_seconds
+        self.sent = 0
+
+    def query_range(self, query: str, over: Range) -> list[Series]:
+        """Return the matrix; raises `TooMuch`, or `HistoryUnreadable` when nothing will help."""
+        form = {
+            "query": query,
+            "start": f"{over.start:.3f}",
+            "end": f"{over.end:.3f}",
+            "step": f"{over.step:.3f}",
+        }
+        refused, status = False, 0
+        for attempt in range(1, BUSY_ATTEMPTS + 1):
+            status, wait, body = self._post(form)
+            if status == 200:
+                return _decoded(body)
+            if status in {401, 403}:
+                # The secret may have been rotated in this moment: it is read again, once.
+                if refused:
+                    raise HistoryUnreadable(Trouble.UNAUTHORIZED, f"{self._url}: {status}")
+                refused = True
+            elif status in BUSY and not LIMIT_WORDS.search(_text(body)):
+                self._rest(wait if wait is not None else BUSY_WAIT_SECONDS * attempt)
+            else:
+                self._refuse(status, body)
+        raise HistoryUnreadable(Trouble.BUSY, f"{self._url}: {status}, {BUSY_ATTEMPTS} times")
+
+    def _post(self, form: dict[str, str]) -> tuple[int, float | None, bytes]:
+        left = self._left()
+        if self.sent >= self._settings.requests_limit:
+            raise HistoryUnreadable(
+                Trouble.OUT_OF_REQUESTS, f"{self.sent} requests were not enough"
+            )
+        self.sent += 1
+        timeout = min(self._settings.timeout_seconds, left)
+        try:
+            # POST, since the list of channels is longer than some servers let an address be.
+            with self._session.post(
+                self._url,
+                data=form,
+                headers=self._headers(),
+                timeout=timeout,
+                verify=self._settings.ca_file or True,
+                allow_redirects=False,
+                stream=True,
+            ) as answer:
+                return answer.status_code, _retry_after(answer), self._body(answer)
+        except SecretUnreadable as error:
+            raise HistoryUnreadable(Trouble.SECRET_UNREADABLE, str(error)) from error
+        except requests.Timeout as error:
+            if self._left() <= 0 or timeout < self._settings.timeout_seconds:
+                raise HistoryUnreadable(Trouble.OUT_OF_TIME, f"{self._url}: too slow") from error
+            raise TooMuch(f"no answer within {timeout:.0f} s") from error
+        except requests.RequestException as error:
+            detail = " ".join(str(error).split())[:200]
+            raise HistoryUnreadable(Trouble.UNREACHABLE, f"{self._url}: {detail}") from error
+
+    def _headers(self) -> dict[str, str]:
+        token, user = self._settings.token, self._settings.user
+        if token is not None:
+            return {"Authorization": f"Bearer {token.read()}"}
+        if user is not None:
+            pair = ":".join(secret.read() for secret in user).encode()
+            return {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
+        return {}
+
+    def _body(self, answer: requests.Response) -> bytes:
+        body = bytearray()
+        for chunk in answer.iter_content(CHUNK_BYTES):
+            body += chunk
+            if len(body) > self._settings.body_limit_bytes:
+                raise TooMuch(f"more than {self._settings.body_limit_bytes} bytes")
+            self._left()
+        return bytes(body)
+
+    def _refuse(self, status: int, body: bytes) -> None:
+        said = _text(body)
+        if LIMIT_WORDS.search(said) or status == 413:
+            raise TooMuch(said)
+        trouble = Trouble.REDIRECTED if 300 <= status < 400 else Trouble.REFUSED
+        raise HistoryUnreadable(trouble, f"{self._url}: {status} {said}")
+
+    def _left(self) -> float:
+        """Return the seconds that are left; raises where there are none."""
+        left = self._deadline - self._monotonic()
+        if self._stop.is_set():
+            raise HistoryUnreadable(Trouble.STOPPED, "the exporter stops")
+        if left <= 0:
+            limit = self._settings.deadline_seconds
+            raise HistoryUnreadable(Trouble.OUT_OF_TIME, f"not done within {limit:.0f} s")
+        return left
+
+    def _rest(self, seconds: float) -> None:
+        self._stop.wait(max(0.0, min(seconds, BUSY_WAIT_LIMIT_SECONDS, self._left())))
+
+
+def _decoded(body: bytes) -> list[Series]:
+    try:
+        answer = msgspec.json.decode(body, type=_Answer)
+    except (msgspec.DecodeError, UnicodeError) as error:
+        detail = f"not an answer of a query API: {error}; it begins {_text(body)[:60]!r}"
+        raise HistoryUnreadable(Trouble.BAD_CONTENT, detail) from error
+    if answer.data.resultType != "matrix":
+        detail = f"{answer.data.resultType!r}, expected a matrix"
+        raise HistoryUnreadable(Trouble.BAD_CONTENT, detail)
+    return answer.data.result
+
+
+def _text(body: bytes) -> str:
+    return " ".join(body[:2_000].decode("utf-8", errors="replace").split())[:300]
+
+
+def _retry_after(answer: requests.Response) -> float | None:
+    text = answer.headers.get("Retry-After", "")
+    return float(text) if text.isdigit() else None

@@ -1,0 +1,63 @@
+"""Which equipment is read, which racks it serves, and which nodes stand in them."""
+
+from __future__ import annotations
+
+from msgspec import field
+
+from daemon.settings import Section
+from exporter.facility.hostlist import expand
+from exporter.redfish.settings import EndpointSettings
+from exporter.settings import Breaker, Listen, LogSettings
+
+
+class Target(EndpointSettings, frozen=True):
+    """One Redfish service of the facility and the racks that it cools or feeds."""
+
+    equipment: str = ""
+    racks: tuple[str, ...] = ()
+    requests_per_cycle: int = 8
+    """Flows, temperatures, leaks and powers are read each cycle, parts in turn within this."""
+    slow_cycles: int = 20
+    """Everything has its turn within so many cycles, at the cost of more requests if need be."""
+
+    def __post_init__(self) -> None:
+        """Check what the types cannot say."""
+        super().__post_init__()
+        if not self.equipment:
+            raise ValueError("expected equipment, the name of this piece on the page")
+        if not self.url:
+            raise ValueError(f"{self.equipment}: expected url as https://<address>")
+
+
+class FacilitySettings(Section, frozen=True):
+    """One facility exporter; `racks` maps the value of a node's rack label to its nodes."""
+
+    listen: Listen = Listen()
+    targets: tuple[Target, ...] = ()
+    racks: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    breaker: Breaker = Breaker()
+    log: LogSettings = LogSettings()
+
+    def __post_init__(self) -> None:
+        """Check what the types cannot say."""
+        names = [target.equipment for target in self.targets]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"targets: expected each equipment once, not {name!r} twice")
+        for target in self.targets:
+            strange = [rack for rack in target.racks if self.racks and rack not in self.racks]
+            if strange:
+                known = ", ".join(sorted(self.racks))
+                raise ValueError(
+                    f"targets: {target.equipment}: no rack {strange[0]!r}; expected one of {known}"
+                )
+        self.rack_of()
+
+    def rack_of(self) -> dict[str, str]:
+        """Return node → rack; raises `ValueError` for a node in two racks."""
+        found: dict[str, str] = {}
+        for rack, lists in self.racks.items():
+            for node in (name for text in lists for name in expand(text)):
+                if found.setdefault(node, rack) != rack:
+                    raise ValueError(f"racks: {node} is in {found[node]!r} and in {rack!r}")
+        return found

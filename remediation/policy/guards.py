@@ -1,0 +1,50 @@
+"""The guards that look at the whole scene before a grant; the counted ones are in the budget."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remediation.policy.distress import distress
+from remediation.policy.limits import Rung
+from remediation.policy.refusal import Reason, Refusal
+from remediation.policy.rests import resting
+from remediation.policy.use import predicted_limit
+from remediation.policy.windows import closed
+
+if TYPE_CHECKING:
+    from remediation.policy.snapshot import Node, Snapshot
+
+
+def before_grant(node: Node, rung: Rung, snapshot: Snapshot) -> Refusal | None:
+    """Return why no grant of `rung` may be made for `node` now, or None.
+
+    A soft taint takes nothing away: only a doubt of the model itself holds it.
+    """
+    if rung is Rung.SOFTEN:
+        return model_fault(snapshot)
+    taken = node.mark is not None and node.mark.cordoned
+    limits = snapshot.policy.limits
+    rest = None if taken else resting(snapshot.ledger, node.name, limits, snapshot.now)
+    return rest or before_wave(snapshot)
+
+
+def before_wave(snapshot: Snapshot) -> Refusal | None:
+    """Return why no work may be disturbed now, or None."""
+    windows = snapshot.policy.maintenance_windows
+    return model_fault(snapshot) or distress(snapshot) or closed(windows, snapshot.now)
+
+
+def model_fault(snapshot: Snapshot) -> Refusal | None:
+    """Return that too many nodes are predicted to fail at once: models fail more than fleets do."""
+    policy = snapshot.policy
+    suspects = {
+        suspect.node
+        for suspect in snapshot.ledger.suspects.values()
+        if suspect.node in snapshot.nodes
+        and policy.wanted(suspect.severity, suspect.remedy, suspect.cause) is not Rung.OBSERVE
+    }
+    allowed = predicted_limit(policy.limits, len(snapshot.nodes))
+    if len(suspects) <= allowed:
+        return None
+    words = f"more than {allowed} nodes are predicted to fail at once: the model is doubted"
+    return Refusal(Reason.MODEL_FAULT, words)

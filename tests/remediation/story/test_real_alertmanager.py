@@ -1,0 +1,134 @@
+"""A real Alertmanager before us: its posts, its list of alerts, its silences, its retries."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import requests
+import yaml
+
+from simulator.demo.programs import NAMES
+from simulator.processes import Processes, free_port
+from tests.remediation.monitoring import ALERT
+from tests.remediation.site import eventually
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.remediation.site import Site
+
+pytestmark = pytest.mark.services
+
+
+class Alertmanager:
+    """One real Alertmanager that posts to a fixed port of ours."""
+
+    def __init__(self, folder: Path, processes: Processes, program: str) -> None:
+        self.url = f"http://127.0.0.1:{free_port()}"
+        self.webhook_port = free_port()
+        receiver = {
+            "url": f"http://127.0.0.1:{self.webhook_port}/api/v1/alerts",
+            "http_config": {
+                "authorization": {"type": "Bearer", "credentials_file": str(folder / "token")}
+            },
+        }
+        document = {
+            "route": {
+                "receiver": "us",
+                "group_by": ["cluster", "node"],
+                "group_wait": "0s",
+                "group_interval": "1s",
+                "repeat_interval": "1m",
+            },
+            "receivers": [{"name": "us", "webhook_configs": [receiver]}],
+        }
+        config = folder / "alertmanager.yml"
+        config.write_text(yaml.safe_dump(document), "utf-8")
+        arguments = [
+            f"--config.file={config}",
+            f"--storage.path={folder / 'alertmanager'}",
+            f"--web.listen-address={self.url.removeprefix('http://')}",
+            "--cluster.listen-address=",
+        ]
+        processes.start("alertmanager", [program, *arguments])
+        processes.wait_until_answers("alertmanager", f"{self.url}/-/ready")
+
+    def fire(self, node: str) -> None:
+        body = [{"labels": {**ALERT, "node": node}, "annotations": {"summary": "x"}}]
+        requests.post(f"{self.url}/api/v2/alerts", json=body, timeout=5).raise_for_status()
+
+    def end(self, node: str) -> None:
+        body = [{"labels": {**ALERT, "node": node}, "endsAt": "2026-01-01T00:00:00Z"}]
+        requests.post(f"{self.url}/api/v2/alerts", json=body, timeout=5).raise_for_status()
+
+    def silence(self, node: str) -> None:
+        matcher = {"name": "node", "value": node, "isRegex": False, "isEqual": True}
+        body = {
+            "matchers": [matcher],
+            "startsAt": "2020-01-01T00:00:00Z",
+            "endsAt": "2099-01-01T00:00:00Z",
+            "createdBy": "ana",
+            "comment": "hands off",
+        }
+        requests.post(f"{self.url}/api/v2/silences", json=body, timeout=5).raise_for_status()
+
+
+@pytest.fixture
+def alertmanager(embedded_site: Site) -> Iterator[Alertmanager]:
+    program = next(filter(None, map(shutil.which, NAMES["alertmanager"])), None)
+    if program is None:
+        pytest.skip("alertmanager not on PATH: apt-get install prometheus-alertmanager")
+    with Processes(embedded_site.folder / "logs") as processes:
+        yield Alertmanager(embedded_site.folder, processes, program)
+
+
+def listening(alertmanager: Alertmanager) -> dict[str, Any]:
+    return {
+        "alertmanager": {"url": alertmanager.url},
+        "webhook": {"port": alertmanager.webhook_port},
+    }
+
+
+def test_its_post_excludes_and_its_resolve_brings_back(
+    embedded_site: Site, alertmanager: Alertmanager
+) -> None:
+    site = embedded_site
+    sick = site.add_nodes(2)[0]
+    site.monitoring.probabilities[sick] = 0.9
+    with site.run(**listening(alertmanager), pace={"poll_seconds": 600}) as running:
+        eventually(lambda: running.metric("leader"))
+        alertmanager.fire(sick)
+        eventually(lambda: site.cordoned() == [sick])
+        assert running.metric("webhook_posts_total", outcome="accepted") == 1
+        site.monitoring.probabilities[sick] = 0.001
+        alertmanager.end(sick)
+        eventually(lambda: site.cordoned() == [])
+
+
+def test_a_silence_is_hands_off(embedded_site: Site, alertmanager: Alertmanager) -> None:
+    site = embedded_site
+    sick = site.add_nodes(2)[0]
+    site.monitoring.probabilities[sick] = 0.9
+    alertmanager.silence(sick)
+    alertmanager.fire(sick)
+    with site.run(**listening(alertmanager)) as running:
+        eventually(lambda: running.reasons() == {sick: "silenced"})
+        assert site.cordoned() == []
+
+
+def test_what_was_posted_while_we_were_away_is_posted_again(
+    embedded_site: Site, alertmanager: Alertmanager
+) -> None:
+    site = embedded_site
+    sick = site.add_nodes(2)[0]
+    site.monitoring.probabilities[sick] = 0.9
+    alertmanager.fire(sick)
+    away = {"alertmanager": {"url": "http://127.0.0.1:9"}}
+    with site.run(**{**listening(alertmanager), **away}) as running:
+        # Asking cannot help here: only the post that Alertmanager repeats brings the alert.
+        eventually(lambda: running.metric("webhook_posts_total", outcome="accepted") == 1)
+        eventually(lambda: running.reasons() == {sick: "alerts_unreadable"})
+        assert site.cordoned() == []
