@@ -11,6 +11,7 @@ from daemon.clocks import system_clock
 from daemon.lifecycle import Lifecycle
 from daemon.logs import logger
 from daemon.settings import SettingsError, load
+from remediation import cli
 from remediation.app import App
 from remediation.ports import CallFailed
 from remediation.settings import Settings
@@ -27,6 +28,12 @@ Example, against the cluster of your kubeconfig, observing:
 
 Then open http://localhost:9479/ for what it sees, and point an Alertmanager
 webhook at http://<host>:9478/api/v1/alerts with a bearer token.
+
+The commands below talk to one that runs, each has its own --help:
+
+  forewarn-remediation status
+  forewarn-remediation explain gpu-017
+  forewarn-remediation pause --reason "storage maintenance"
 """
 
 # sysexits: a wrong configuration, a service that cannot be had, and "try again".
@@ -36,8 +43,10 @@ _EX_TEMPFAIL = 75
 
 
 def main() -> int | None:
-    """Run until SIGTERM or SIGINT; a bad settings file is one line and exit status 78."""
+    """Run until SIGTERM or SIGINT, or do one command; a bad settings file is exit status 78."""
     arguments = _arguments()
+    if arguments.command is not None:
+        return cli.run(arguments)
     try:
         settings = load(arguments.config, Settings)
     except SettingsError as error:
@@ -64,6 +73,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--check-config", action="store_true", help="read the settings, say what is wrong, and end"
     )
+    cli.add_commands(parser)
     return parser.parse_args()
 
 

@@ -18,6 +18,7 @@ from daemon.settings import SettingsError, load
 from remediation.catalog import Catalog
 from remediation.checkpoint_http import HttpHook
 from remediation.evidence_http import Endpoint, HttpEvidence
+from remediation.inbox import Inbox
 from remediation.kube.cluster import KubeCluster
 from remediation.kube.connection import connect
 from remediation.kube.lease import KubeLease
@@ -88,6 +89,7 @@ class App:
         self._cluster = self._make_cluster(self._connection)
         self._ledger_watch = self._make_ledger_watch(self._connection)
         self._elector = self._make_elector(self._connection, die)
+        self._inbox = Inbox(leads=lambda: self._elector.epoch() > 0, wake=self._stir)
         self._loop = self._make_loop(self._connection)
         self._webhook = _serve(settings.webhook, self._make_webhook())
         self._pages = _serve(settings.status, self._make_pages())
@@ -243,6 +245,7 @@ class App:
             ),
             clock=self._clock,
             report=self._report,
+            waiting=self._inbox.waiting,
         )
 
     def _endpoint(self, source: Source) -> Endpoint:
@@ -255,6 +258,7 @@ class App:
         return Webhook(
             token=settings.webhook.token,
             ledger=ConfigMapLedger(self._connection.within(CALL_SECONDS), self._memory),
+            inbox=self._inbox,
             cluster=settings.cluster,
             limits=lambda: self._policy.limits,
             body_limit_bytes=settings.webhook.body_limit_bytes,

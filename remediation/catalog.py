@@ -110,6 +110,9 @@ class Catalog:
         for scope in BUDGET_SCOPES:
             self.budget_used.labels(scope)
             self.budget_available.labels(scope)
+        self.facility_events = self._gauge(
+            "facility_events", "Domains in trouble as a whole, such as a rack"
+        )
         self.breaker_open = self._gauge("breaker_open", "1 while the breaker stops new harm")
         self.paused = self._gauge("paused", "1 while a person paused remediation")
         self.leader = self._gauge("leader", "1 while this replica acts")

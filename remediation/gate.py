@@ -29,15 +29,18 @@ class Admission(StrEnum):
 
 
 def admission(request: Request, token: SecretFile) -> Admission:
-    """Compare the bearer token in constant time; without a readable secret nobody can be judged."""
+    """Judge the bearer token of a request."""
+    kind, _, presented = request.headers.get("Authorization", "").partition(" ")
+    return judge(presented.strip() if kind.lower() == "bearer" else "", token)
+
+
+def judge(presented: str, token: SecretFile) -> Admission:
+    """Compare in constant time; without a readable secret nobody can be judged."""
     try:
         token.read()
     except SecretUnreadable:
         return Admission.UNABLE
-    kind, _, presented = request.headers.get("Authorization", "").partition(" ")
-    if kind.lower() == "bearer" and token.matches(presented.strip()):
-        return Admission.ADMITTED
-    return Admission.REFUSED
+    return Admission.ADMITTED if token.matches(presented) else Admission.REFUSED
 
 
 def answer(status: int, **fields: Any) -> Response:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from remediation.moves import Moves, refused
+from remediation.policy.capacity import claims_of
 from remediation.policy.evidence import Evidence
 from remediation.policy.plan import plan, pods_wanted, summary
 from remediation.policy.snapshot import Snapshot
@@ -23,12 +24,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from daemon.clocks import Clock
+    from remediation.inbox import Ticket
+    from remediation.policy.demand import Term
     from remediation.policy.ledger import Ledger
     from remediation.policy.limits import Policy
     from remediation.policy.refusal import Refusal
     from remediation.policy.snapshot import Node
     from remediation.policy.steps import Finding, Plan, Step
-    from remediation.ports import CheckpointHook, Cluster, EvidenceSource, Leadership, LedgerStore
+    from remediation.ports import (
+        CheckpointHook,
+        Cluster,
+        EvidenceSource,
+        Leadership,
+        LedgerStore,
+        StoredLedger,
+    )
     from remediation.report import Report
 
 _RECORD_ATTEMPTS = 5
@@ -58,7 +68,10 @@ class _Done:
 
 
 class Loop:
-    """One replica's loop; `policy` is asked anew at each tick, so a reload needs no restart."""
+    """One replica's loop; `policy` is asked anew at each tick, so a reload needs no restart.
+
+    `waiting` returns the posts that are to be recorded with whatever follows from them.
+    """
 
     def __init__(
         self,
@@ -72,6 +85,7 @@ class Loop:
         pace: Pace,
         clock: Clock,
         report: Report,
+        waiting: Callable[[], tuple[Ticket, ...]] = tuple,
     ) -> None:
         self._cluster = cluster
         self._ledger = ledger
@@ -81,6 +95,7 @@ class Loop:
         self._pace = pace
         self._clock = clock
         self._report = report
+        self._waiting = waiting
         self._moves = Moves(cluster, hook, report, clock)
         self._lanes = ThreadPoolExecutor(pace.lanes, thread_name_prefix="lane")
         self._wake = threading.Event()
@@ -102,6 +117,7 @@ class Loop:
             if not progressed or streak >= _STREAK:
                 self._wake.wait(self._pace.tick_seconds)
                 streak = 0
+        self._lanes.shutdown()
 
     def tick(self) -> bool:
         """Do one tick; return whether something was done, so that looking again is worth it."""
@@ -122,17 +138,20 @@ class Loop:
         policy = self._policy()
         stored = self._ledger.last() or self._ledger.read()
         nodes = self._cluster.nodes()
-        evidence = self._read_evidence(nodes, stored.ledger)
-        pods = self._cluster.pods() if pods_wanted(nodes, stored.ledger, evidence) else Pods({})
+        tickets = self._waiting() if epoch else ()
+        heard = _with_heard(stored.ledger, tickets, policy)
+        evidence = self._read_evidence(nodes, heard)
+        pods = self._cluster.pods() if pods_wanted(nodes, heard, evidence) else Pods({})
         snapshot = Snapshot(
             now=self._clock.wall(),
             epoch=epoch,
             nodes=nodes,
             pods=pods.on,
             pending=pods.pending,
-            ledger=stored.ledger,
+            ledger=heard,
             evidence=evidence,
             policy=policy,
+            volumes=self._read_volumes(pods, nodes, heard),
             trials=self._moves.trials,
             answers=self._moves.answers,
         )
@@ -140,7 +159,9 @@ class Loop:
             decided = plan(snapshot)
             self._finish(snapshot, decided, decided.findings)
             return False
-        decided = self._record(snapshot, stored.version)
+        decided = self._record(snapshot, stored, tickets)
+        for ticket in tickets:
+            ticket.recorded()
         self._moves.forget_others(decided.ledger)
         progressed, findings = self._act(decided, snapshot)
         self._finish(snapshot, decided, findings)
@@ -162,36 +183,49 @@ class Loop:
         concerned |= {s.node for s in ledger.suspects.values() if s.node in nodes}
         if not concerned and not self._poll_is_due():
             return Evidence()
-        self._polled_monotonic = self._clock.monotonic()
+        # Another thread may ask for a poll meanwhile: that one is then due after this.
+        began = self._polled_monotonic = self._clock.monotonic()
         reading = self._evidence.read(frozenset(concerned))
-        self._report.evidence_took(self._clock.monotonic() - self._polled_monotonic)
+        self._report.evidence_took(self._clock.monotonic() - began)
         self._report.evidence_failed(reading.failures)
         return reading.evidence
+
+    def _read_volumes(
+        self, pods: Pods, nodes: Mapping[str, Node], ledger: Ledger
+    ) -> Mapping[tuple[str, str], tuple[Term, ...] | None]:
+        concerned = {suspect.node for suspect in ledger.suspects.values()}
+        concerned |= {name for name, node in nodes.items() if node.mark is not None}
+        claims = claims_of(pods.on, concerned)
+        return self._cluster.volumes(claims) if claims else {}
 
     def _poll_is_due(self) -> bool:
         last = self._polled_monotonic
         return last is None or self._clock.monotonic() - last >= self._pace.poll_seconds
 
-    def _record(self, snapshot: Snapshot, version: str) -> Plan:
+    def _record(
+        self, snapshot: Snapshot, stored: StoredLedger, tickets: tuple[Ticket, ...]
+    ) -> Plan:
         """Plan and write the ledger; whoever was faster makes us plan again on what they wrote.
 
-        Steps that need nothing written wait for a fresh look: a pause must not be overlooked.
+        What needs nothing written waits for a fresh look: a pause must not be
+        overlooked, and nothing is known already because we remember it.
         """
         fresh = False
         for _ in range(_RECORD_ATTEMPTS):
             if snapshot.ledger.epoch > snapshot.epoch:
                 raise Conflict("a later leader wrote the ledger")
             decided = plan(snapshot)
-            unchanged = decided.ledger == snapshot.ledger and bool(version)
-            if unchanged and (fresh or not decided.steps):
+            unchanged = decided.ledger == stored.ledger and bool(stored.version)
+            if unchanged and (fresh or not (decided.steps or tickets)):
                 return decided
-            if not unchanged and self._write(decided.ledger, version, snapshot.epoch):
+            if not unchanged and self._write(decided.ledger, stored.version, snapshot.epoch):
                 return decided
-            stored = self._ledger.read()
+            before, stored = stored, self._ledger.read()
             fresh = True
-            if unchanged and stored.version == version:
+            if unchanged and stored.version == before.version:
                 return decided
-            snapshot, version = replace(snapshot, ledger=stored.ledger), stored.version
+            heard = _with_heard(stored.ledger, tickets, snapshot.policy)
+            snapshot = replace(snapshot, ledger=heard)
         raise Conflict("the ledger kept changing")
 
     def _write(self, ledger: Ledger, version: str, epoch: int) -> bool:
@@ -277,3 +311,9 @@ class Loop:
         except CallFailed as failure:
             # The Event is for people; the mark on the node already says it.
             self._report.call_failed(failure)
+
+
+def _with_heard(ledger: Ledger, tickets: tuple[Ticket, ...], policy: Policy) -> Ledger:
+    for ticket in tickets:
+        ledger = ticket.onto(ledger, policy.limits)
+    return ledger

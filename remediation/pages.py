@@ -1,21 +1,22 @@
-"""The face: metrics, health, the status page, its JSON, and the pause."""
+"""The face: metrics, health, the status page, its JSON, and what people may order."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 import msgspec
-from msgspec.structs import replace
 from prometheus_client.exposition import choose_encoder
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 from werkzeug.routing import Map, Rule
 from werkzeug.wrappers import Request, Response
 
-from remediation.gate import Admission, SeldomLog, admission, answer
-from remediation.policy.ledger import Breaker, Ledger, Pause
-from remediation.ports import CallFailed, swap
+from remediation.desk import Desk
+from remediation.gate import Admission, SeldomLog, admission, answer, judge
+from remediation.policy.orders import Order, Verb
+from remediation.view import advice, ago, look
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -30,37 +31,40 @@ if TYPE_CHECKING:
     from remediation.report import Status
 
 _BODY_LIMIT_BYTES = 4096
+_NODE = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\Z")
+_OF_ALL, _OF_A_NODE = "<any(pause, resume):verb>", "<any(hold, release):verb>"
 _ROUTES = Map(
     [
         Rule("/", endpoint="page", methods=["GET"]),
         Rule("/metrics", endpoint="metrics", methods=["GET"]),
         Rule("/healthz", endpoint="healthz", methods=["GET"]),
         Rule("/readyz", endpoint="readyz", methods=["GET"]),
+        Rule("/api/v1/status", endpoint="summary", methods=["GET"]),
         Rule("/api/v1/episodes", endpoint="episodes", methods=["GET"]),
+        Rule("/api/v1/episodes/<node>", endpoint="episode", methods=["GET"]),
         Rule("/api/v1/budget", endpoint="budget", methods=["GET"]),
-        Rule("/api/v1/pause", endpoint="pause", methods=["POST"]),
-        Rule("/api/v1/resume", endpoint="resume", methods=["POST"]),
+        Rule(f"/api/v1/{_OF_ALL}", endpoint="order", methods=["POST"]),
+        Rule(f"/api/v1/episodes/<node>/{_OF_A_NODE}", endpoint="order", methods=["POST"]),
+        Rule(f"/order/{_OF_ALL}", endpoint="form", methods=["GET", "POST"]),
+        Rule(f"/order/{_OF_A_NODE}/<node>", endpoint="form", methods=["GET", "POST"]),
     ]
 )
-
-
-class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who asks and why; both are shown to everybody."""
-
-    author: str
-    reason: str
-
-    def __post_init__(self) -> None:
-        for name in ("author", "reason"):
-            if not 0 < len(getattr(self, name).strip()) <= 200:
-                raise ValueError(f"{name} must have 1 to 200 characters")
+# No script, no foreign content, no frame around a form that asks for a token.
+_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
+    ),
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
 
 
 class Pages:
     """A WSGI application.
 
     `status` returns what the last tick left; `alive` whether the loop still
-    turns.  `wake` is called after a pause or resume was recorded.
+    turns.  `wake` is called after an order was recorded.
     """
 
     def __init__(
@@ -77,37 +81,41 @@ class Pages:
     ) -> None:
         self._registry = registry
         self._token = token
-        self._ledger = ledger
         self._status = status
         self._alive = alive
-        self._wake = wake
         self._clock = clock
-        self._log = log
         self._seldom = SeldomLog(log, clock)
-        templates = jinja2.Environment(
+        self._desk = Desk(ledger=ledger, wake=wake, clock=clock, log=log, seldom=self._seldom)
+        self._templates = jinja2.Environment(
             loader=jinja2.PackageLoader("remediation"),
             autoescape=True,
             undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
         )
-        self._template = templates.get_template("status.html")
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request."""
         request = Request(environ)
         request.max_content_length = _BODY_LIMIT_BYTES
         try:
-            endpoint, _ = _ROUTES.bind_to_environ(environ).match()
-            response = getattr(self, f"_{endpoint}")(request)
+            endpoint, values = _ROUTES.bind_to_environ(environ).match()
+            response = getattr(self, f"_{endpoint}")(request, **values)
+        except RequestEntityTooLarge:
+            response = answer(413, error=f"more than {_BODY_LIMIT_BYTES} bytes")
         except HTTPException as error:
             response = answer(error.code or 500, error=error.description or error.name)
         body: Iterable[bytes] = response(environ, start_response)
         return body
 
+    def _html(self, template: str, *, code: int = 200, **values: object) -> Response:
+        html = self._templates.get_template(template).render(**values)
+        return Response(html, status=code, mimetype="text/html", headers=_HEADERS)
+
     def _page(self, _: Request) -> Response:
-        status = self._status()
-        ledger = status.ledger if status is not None else None
-        html = self._template.render(status=status, ledger=ledger)
-        return Response(html, mimetype="text/html")
+        status, now = self._status(), self._clock.wall()
+        view = look(status, now) if status is not None else None
+        return self._html("status.html", status=status, view=view, advice=advice)
 
     def _metrics(self, request: Request) -> Response:
         encode, content_type = choose_encoder(request.headers.get("Accept", ""))
@@ -128,10 +136,34 @@ class Pages:
             return Response(f"{status.failure}\n", status=503)
         return Response("".join(f"{line}\n" for line in _standing(status)))
 
+    def _summary(self, _: Request) -> Response:
+        status = self._status()
+        if status is None:
+            return answer(503, error="no tick has ended yet")
+        return answer(
+            200,
+            sentence=status.sentence,
+            mode=status.mode,
+            leads=status.leads,
+            holder=status.holder,
+            failure=status.failure,
+            pause=status.ledger.pause if status.ledger else None,
+            breaker=status.ledger.breaker if status.ledger else None,
+            scopes={scope: asdict(use) for scope, use in status.uses.items()},
+            episodes=[asdict(finding) for finding in status.findings],
+        )
+
     def _episodes(self, _: Request) -> Response:
         status = self._status()
         findings = status.findings if status is not None else ()
         return answer(200, episodes=[asdict(finding) for finding in findings])
+
+    def _episode(self, _: Request, node: str) -> Response:
+        """Tell all that is known of one node's story."""
+        status = self._status()
+        if status is None or status.ledger is None:
+            return answer(503, error=status.failure if status else "no tick has ended yet")
+        return answer(200, **_story(status, node, self._clock.wall()))
 
     def _budget(self, _: Request) -> Response:
         status = self._status()
@@ -145,43 +177,84 @@ class Pages:
             grants=status.ledger.grants,
         )
 
-    def _pause(self, request: Request) -> Response:
-        now = self._clock.wall()
-        return self._ordered(
-            request,
-            "paused",
-            lambda order, ledger: replace(
-                ledger, pause=Pause(author=order.author, reason=order.reason, since=now)
-            ),
-        )
-
-    def _resume(self, request: Request) -> Response:
-        """End the pause and re-arm the breaker: somebody looked and says go on."""
-        return self._ordered(
-            request, "resumed", lambda _, ledger: replace(ledger, pause=None, breaker=Breaker())
-        )
-
-    def _ordered(
-        self, request: Request, done: str, change: Callable[[Order, Ledger], Ledger]
-    ) -> Response:
-        found = admission(request, self._token)
-        if found is not Admission.ADMITTED:
-            unable = found is Admission.UNABLE
-            self._seldom.warning("operator token not accepted", unreadable=unable)
-            return answer(503 if unable else 401, error="expected the bearer token")
+    def _order(self, request: Request, verb: str, node: str = "") -> Response:
+        refused = self._not_admitted(admission(request, self._token))
+        if refused is not None:
+            return answer(refused, error="expected the bearer token")
         try:
             order = msgspec.json.decode(request.get_data(), type=Order)
-            swap(self._ledger, lambda ledger: change(order, ledger))
-        except RequestEntityTooLarge:
-            return answer(413, error=f"more than {_BODY_LIMIT_BYTES} bytes")
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             return answer(400, error=f"expected author and reason: {error}")
-        except CallFailed as failure:
-            self._seldom.warning("order not recorded", order=done, error=str(failure))
-            return answer(503, error=str(failure))
-        self._log.info("order", done=done, author=order.author, reason=order.reason)
-        self._wake()
-        return answer(200, outcome=done)
+        wrong = self._carry_out(Verb(verb), order, node)
+        if wrong is not None:
+            return answer(wrong[0], error=wrong[1])
+        return answer(200, outcome=Verb(verb).done)
+
+    def _form(self, request: Request, verb: str, node: str = "") -> Response:
+        """Ask for an order, or take it: for people with a browser and nothing else."""
+        if request.method == "GET":
+            return self._form_page(Verb(verb), node, "", "", "")
+        author, reason = request.form.get("author", ""), request.form.get("reason", "")
+        wrong = self._wrong_with_form(request, Verb(verb), node, author, reason)
+        if wrong is not None:
+            return self._form_page(Verb(verb), node, author, reason, wrong[1], code=wrong[0])
+        return Response("", status=303, headers={"Location": "/", **_HEADERS})
+
+    def _form_page(
+        self, verb: Verb, node: str, author: str, reason: str, error: str, *, code: int = 200
+    ) -> Response:
+        asked = {"verb": verb, "node": node, "author": author, "reason": reason}
+        return self._html("order.html", code=code, error=error, **asked)
+
+    def _wrong_with_form(
+        self, request: Request, verb: Verb, node: str, author: str, reason: str
+    ) -> tuple[int, str] | None:
+        refused = self._not_admitted(judge(request.form.get("token", "").strip(), self._token))
+        if refused is not None:
+            return refused, "That is not the operator's token."
+        try:
+            order = Order(author=author, reason=reason)
+        except ValueError as error:
+            return 400, f"{error}."
+        return self._carry_out(verb, order, node)
+
+    def _not_admitted(self, found: Admission) -> int | None:
+        if found is Admission.ADMITTED:
+            return None
+        unable = found is Admission.UNABLE
+        self._seldom.warning("operator token not accepted", unreadable=unable)
+        return 503 if unable else 401
+
+    def _carry_out(self, verb: Verb, order: Order, node: str) -> tuple[int, str] | None:
+        """Return the HTTP status and the words of what went wrong, None when nothing did."""
+        if verb.of_a_node and not _NODE.match(node):
+            return 400, "expected the name of a node"
+        failure = self._desk.take(verb, order, node)
+        return None if failure is None else (503, str(failure))
+
+
+def _story(status: Status, node: str, now: float) -> dict[str, Any]:
+    ledger, found = status.ledger, status.nodes.get(node)
+    assert ledger is not None  # noqa: S101 - checked by the caller
+    finding = next((one for one in status.findings if one.node == node), None)
+    return {
+        "node": node,
+        "in_pool": found is not None,
+        "finding": asdict(finding) if finding is not None else None,
+        "advice": advice(finding) if finding is not None else "",
+        "mark": found.mark if found is not None else None,
+        "ready": found.ready if found is not None else None,
+        "unschedulable": found.unschedulable if found is not None else None,
+        "cordoned_by": found.cordoned_by if found is not None else None,
+        "suspects": [one for one in ledger.suspects.values() if one.node == node],
+        "grant": ledger.grants.get(node),
+        "hold": ledger.holds.get(node),
+        "decisions": [
+            {"ago": ago(now - told.at), "sentence": told.finding.sentence}
+            for told in status.decisions
+            if told.finding.node == node
+        ],
+    }
 
 
 def _standing(status: Status) -> list[str]:

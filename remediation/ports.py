@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from remediation.policy.demand import Term
     from remediation.policy.evidence import Evidence
     from remediation.policy.ledger import Ledger
     from remediation.policy.preparing import Part
@@ -129,6 +130,14 @@ class Cluster(Protocol):
 
     def pods(self) -> Pods:
         """Return the pods of the pool that was last read; raises `CallFailed`."""
+
+    def volumes(
+        self, claims: frozenset[tuple[str, str]]
+    ) -> Mapping[tuple[str, str], tuple[Term, ...] | None]:
+        """Return where the volume of each claim can be, None anywhere; raises `CallFailed`.
+
+        A claim whose volume is not known is left out.
+        """
 
     def write_node(self, write: NodeWrite) -> None:
         """Do one PATCH; raises `Conflict` when the node changed since, `CallFailed` otherwise."""

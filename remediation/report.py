@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,10 +20,22 @@ if TYPE_CHECKING:
     from remediation.catalog import Catalog
     from remediation.policy.ledger import Ledger
     from remediation.policy.limits import Mode
-    from remediation.policy.snapshot import Snapshot
+    from remediation.policy.snapshot import Node, Snapshot
     from remediation.policy.steps import Finding, Step
     from remediation.policy.use import Use
     from remediation.ports import CallFailed, EvictionOutcome
+
+
+# Enough to see what the last hours brought; the log holds them all.
+_DECISIONS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A decision and when it was first told (Unix seconds)."""
+
+    at: float
+    finding: Finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +43,7 @@ class Status:
     """The state after one tick; `failure` says why the tick could not see or record, if so.
 
     `ended_at` is Unix seconds, `ended_monotonic` seconds on the own clock.
+    `decisions` are the latest of this replica while it led, the latest first.
     """
 
     sentence: str
@@ -42,6 +56,8 @@ class Status:
     findings: tuple[Finding, ...] = ()
     ledger: Ledger | None = None
     uses: Mapping[str, Use] = field(default_factory=dict)
+    nodes: Mapping[str, Node] = field(default_factory=dict)
+    decisions: tuple[Told, ...] = ()
 
 
 class Report:
@@ -53,6 +69,7 @@ class Report:
         self._clock = clock
         self._told: dict[str, Finding] = {}
         self._failing: dict[Source, str] = {}
+        self._latest: deque[Told] = deque(maxlen=_DECISIONS)
         self.status: Status | None = None
 
     def tick_done(
@@ -66,6 +83,8 @@ class Report:
     ) -> None:
         """Publish a whole tick; a replica that does not lead shows it, but decided nothing."""
         budget = uses(snapshot.nodes, ledger, snapshot.policy.limits, now=snapshot.now)
+        if snapshot.epoch:
+            self._audit(findings, snapshot.epoch)
         self.status = Status(
             sentence=sentence,
             leads=snapshot.epoch > 0,
@@ -76,14 +95,14 @@ class Report:
             findings=findings,
             ledger=ledger,
             uses=budget,
+            nodes=snapshot.nodes,
+            decisions=tuple(self._latest),
         )
         self._failing.pop(Source.KUBERNETES, None)
         self._show(ledger, findings)
         self._catalog.show_budget(budget)
         self._catalog.leader.set(snapshot.epoch > 0)
         self._catalog.last_tick.set(self._clock.wall())
-        if snapshot.epoch:
-            self._audit(findings, snapshot.epoch)
 
     def tick_held(self, failure: CallFailed, mode: Mode, holder: str) -> None:
         """Publish a tick that could not see or record, and therefore did nothing."""
@@ -97,6 +116,7 @@ class Report:
             ended_at=self._clock.wall(),
             ended_monotonic=self._clock.monotonic(),
             failure=str(failure),
+            decisions=tuple(self._latest),
         )
 
     def tick_failed(self, error: Exception) -> None:
@@ -150,6 +170,7 @@ class Report:
         reasons = [f.refusal.reason for f in findings if f.refusal is not None]
         for reason in Reason:
             catalog.refused.labels(reason).set(reasons.count(reason))
+        catalog.facility_events.set(len(ledger.facilities))
         catalog.breaker_open.set(ledger.breaker.tripped_at is not None)
         catalog.paused.set(ledger.pause is not None)
         catalog.suspects.set(len(ledger.suspects))
@@ -163,6 +184,7 @@ class Report:
                 self._tell(finding, epoch)
 
     def _tell(self, finding: Finding, epoch: int) -> None:
+        self._latest.appendleft(Told(self._clock.wall(), finding))
         acted = str(not finding.only_observed).lower()
         self._catalog.decisions.labels(finding.decision, acted).inc()
         if finding.refusal is not None:

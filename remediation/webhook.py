@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from daemon.clocks import Clock
     from daemon.secrets import SecretFile
     from remediation.catalog import Catalog
+    from remediation.inbox import Inbox
     from remediation.policy.ledger import Ledger
     from remediation.policy.limits import Limits
     from remediation.ports import LedgerStore
@@ -38,13 +39,16 @@ PATH = "/api/v1/alerts"
 CALL_SECONDS = 0.2
 # ... and no attempt begins later than this.
 LAST_ATTEMPT_SECONDS = 0.15
+# How long the leader's loop may take to record a post with what follows from it.
+INBOX_SECONDS = 0.1
 
 
 class Webhook:
     """A WSGI application with one path.
 
-    `ledger` must answer within `CALL_SECONDS` a call.  `heard` is called after
-    something new was accepted; True asks it to look at Alertmanager itself.
+    `ledger` must answer within `CALL_SECONDS` a call; it is written here only
+    when `inbox` did not have it done.  `heard` is called after something new was
+    accepted; True asks it to look at Alertmanager itself.
     """
 
     def __init__(
@@ -52,6 +56,7 @@ class Webhook:
         *,
         token: SecretFile,
         ledger: LedgerStore,
+        inbox: Inbox,
         cluster: str,
         limits: Callable[[], Limits],
         body_limit_bytes: int,
@@ -62,6 +67,7 @@ class Webhook:
     ) -> None:
         self._token = token
         self._ledger = ledger
+        self._inbox = inbox
         self._cluster = cluster
         self._limits = limits
         self._body_limit = body_limit_bytes
@@ -132,6 +138,9 @@ class Webhook:
     def _record(self, post: Post) -> tuple[PostOutcome, Response]:
         began = self._clock.monotonic()
         now, limits = self._clock.wall(), self._limits()
+        recorded = self._inbox.offer(post.alerts, now=now, seconds=INBOX_SECONDS)
+        if recorded is not None:
+            return _kept(post) if recorded else _known()
         changed = False
 
         def change(ledger: Ledger) -> Ledger:
@@ -145,6 +154,14 @@ class Webhook:
 
         swap(self._ledger, change, out_of_time=out_of_time)
         if not changed:
-            return PostOutcome.NO_CHANGE, answer(200, outcome="known already")
+            return _known()
         self._heard(False)
-        return PostOutcome.ACCEPTED, answer(200, outcome="accepted", alerts=len(post.alerts))
+        return _kept(post)
+
+
+def _known() -> tuple[PostOutcome, Response]:
+    return PostOutcome.NO_CHANGE, answer(200, outcome="known already")
+
+
+def _kept(post: Post) -> tuple[PostOutcome, Response]:
+    return PostOutcome.ACCEPTED, answer(200, outcome="accepted", alerts=len(post.alerts))

@@ -68,7 +68,7 @@ def number(raw: Any) -> float | Missing:
     if isinstance(raw, bool) or raw is None:
         return Missing.UNREADABLE
     if isinstance(raw, str):
-        return _spelt(raw.strip().lower())
+        return _spelt(raw.strip(" \t\r\n").lower())
     if not isinstance(raw, int | float):
         return Missing.UNREADABLE
     try:
@@ -83,6 +83,9 @@ def _spelt(text: str) -> float | Missing:
         return Missing.SENTINEL
     if text in spell.NOT_FINITE:
         return Missing.NOT_FINITE
+    # Python reads more spellings than JSON's world writes: 1_0, digits of other scripts.
+    if not text.isascii() or "_" in text:
+        return Missing.UNREADABLE
     try:
         value = float(text)
     except ValueError:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from remediation.kube import checkpoint, events, nodes, observe, volumes
+from remediation.kube.claims import Claims
 from remediation.kube.eviction import evict_wave
 from remediation.kube.mirror import Mirror
 from remediation.ports import CallFailed, EvictionOutcome, Pods
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from daemon.clocks import Clock
     from remediation.kube.connection import Connection
+    from remediation.policy.demand import Term
     from remediation.policy.preparing import Part
     from remediation.policy.snapshot import Node, Pod
     from remediation.policy.steps import EvictWave, NodeWrite, Step
@@ -62,6 +64,7 @@ class KubeCluster:
         )
         self._marked: frozenset[str] = frozenset()
         self._leaving: dict[str, float] = {}
+        self._claims = Claims(connection, clock)
         self._doubtful: set[str] = set()
 
     def close(self) -> None:
@@ -108,6 +111,12 @@ class KubeCluster:
             if answer.outcome is EvictionOutcome.ACCEPTED
         }
         return answers
+
+    def volumes(
+        self, claims: frozenset[tuple[str, str]]
+    ) -> Mapping[tuple[str, str], tuple[Term, ...] | None]:
+        """Return where the volume of each claim can be."""
+        return self._claims.read(claims)
 
     def note_checkpoint(self, pod: Pod, name: str) -> Part:
         """Note a request to save on one pod."""

@@ -25,25 +25,31 @@ _MAPS = msgspec.json.Decoder(wire.ConfigMap)
 class LedgerMemory:
     """The newest ledger that any part of this process has seen; it proves nothing, it saves a read.
 
-    Versions are numbers: what is older than what is held is old news.
+    Versions are numbers: what is older than what is held is old news.  `dress` is
+    what others put on the object, labels and annotations: it is not ours to drop.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._newest: StoredLedger | None = None
+        self.dress: dict[str, Any] = {}
 
     def get(self) -> StoredLedger | None:
         """Return the newest."""
         with self._lock:
             return self._newest
 
-    def put(self, stored: StoredLedger) -> bool:
-        """Hold `stored` unless something newer is held; return whether it was news."""
+    def put(self, ledger: Ledger, metadata: wire.Metadata) -> bool:
+        """Hold `ledger` unless something newer is held; return whether it was news."""
         with self._lock:
             held = self._newest
-            if held is not None and not _older(held.version, stored.version):
+            if held is not None and not _older(held.version, metadata.resource_version):
                 return False
-            self._newest = stored
+            self._newest = StoredLedger(ledger, metadata.resource_version)
+            self.dress = {
+                "labels": metadata.labels or {},
+                "annotations": metadata.annotations or {},
+            }
             return True
 
     def clear(self) -> None:
@@ -76,16 +82,16 @@ class ConfigMapLedger:
             if failed.reason is FailureReason.NOT_FOUND:
                 return StoredLedger(Ledger(), "")
             raise
-        stored = StoredLedger(_decode(found), found.metadata.resource_version)
-        self._memory.put(stored)
-        return stored
+        ledger = _decode(found)
+        self._memory.put(ledger, found.metadata)
+        return StoredLedger(ledger, found.metadata.resource_version)
 
     def write(self, ledger: Ledger, version: str) -> StoredLedger:
         """Store `ledger` in place of `version`; raises `Conflict` when that is gone."""
-        body: dict[str, Any] = {"data": {KEY: encode(ledger)}}
+        data = {KEY: encode(ledger)}
         try:
             with calling(f"write config map {NAME}"):
-                written = self._patch(body, version) if version else self._create(body)
+                written = self._replace(data, version) if version else self._create(data)
                 metadata = _MAPS.decode(written.data).metadata
         except CallFailed as failed:
             # Deleted between reading and writing: as much a conflict as a change.
@@ -93,24 +99,24 @@ class ConfigMapLedger:
                 self._memory.clear()
                 raise Conflict(str(failed)) from failed
             raise
-        stored = StoredLedger(ledger, metadata.resource_version)
-        self._memory.put(stored)
-        return stored
+        self._memory.put(ledger, metadata)
+        return StoredLedger(ledger, metadata.resource_version)
 
-    def _patch(self, body: dict[str, Any], version: str) -> Any:
-        return self._connection.core.patch_namespaced_config_map(
+    def _replace(self, data: dict[str, str], version: str) -> Any:
+        # Not a patch: the server would read, merge and check the whole text for it.
+        metadata = {"name": NAME, "resourceVersion": version, **self._memory.dress}
+        return self._connection.core.replace_namespaced_config_map(
             name=NAME,
             namespace=self._connection.namespace,
-            body={**body, "metadata": {"resourceVersion": version}},
+            body={"metadata": metadata, "data": data},
             field_manager=FIELD_MANAGER,
-            _content_type="application/merge-patch+json",
             **self._connection.raw,
         )
 
-    def _create(self, body: dict[str, Any]) -> Any:
+    def _create(self, data: dict[str, str]) -> Any:
         return self._connection.core.create_namespaced_config_map(
             namespace=self._connection.namespace,
-            body={**body, "metadata": {"name": NAME}},
+            body={"metadata": {"name": NAME}, "data": data},
             field_manager=FIELD_MANAGER,
             **self._connection.raw,
         )
@@ -137,11 +143,11 @@ def remember(memory: LedgerMemory, told: wire.ConfigMap | None) -> bool:
         memory.clear()
         return True
     try:
-        stored = StoredLedger(_decode(told), told.metadata.resource_version)
+        ledger = _decode(told)
     except CallFailed:
         memory.clear()  # reading it says the same, to somebody who can tell
         return True
-    return memory.put(stored)
+    return memory.put(ledger, told.metadata)
 
 
 def _read(document: bytes | msgspec.Raw) -> tuple[str, Held[wire.ConfigMap]]:

@@ -189,9 +189,8 @@ class Mirror(Generic[K, T]):
             self._stream = stream
             self._heard_monotonic, self._lost = self._clock.monotonic(), None
         try:
-            for line in _lines(stream):
-                if self._stop.is_set():
-                    return
+            # Either `close` saw this stream and ends it, or it stopped us before we read.
+            for line in () if self._stop.is_set() else _lines(stream):
                 self._take(_LINES.decode(line))
         finally:
             stream.close()

@@ -10,7 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remediation.kube.errors import calling
-from remediation.policy.snapshot import EPISODE_ANNOTATION, FIELD_MANAGER, RISK_LABEL, encode_mark
+from remediation.policy.snapshot import (
+    EPISODE_ANNOTATION,
+    FIELD_MANAGER,
+    RELEASE_ANNOTATION,
+    RISK_LABEL,
+    encode_mark,
+)
 from remediation.ports import CallFailed, FailureReason
 
 if TYPE_CHECKING:
@@ -59,7 +65,8 @@ def body(write: NodeWrite) -> dict[str, Any]:
         "metadata": {
             "uid": write.node.uid,
             "resourceVersion": write.node.resource_version,
-            "annotations": {EPISODE_ANNOTATION: annotation},
+            # An order to release is for what it found: it must not undo what comes next.
+            "annotations": {EPISODE_ANNOTATION: annotation, RELEASE_ANNOTATION: None},
             "labels": {RISK_LABEL: write.risk},
         },
         "spec": spec,

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from remediation.kube import wire
+from remediation.kube.demands import amounts, read_demand
 from remediation.kube.mirror import PAGE_ITEMS, Feed, Held
 from remediation.policy.snapshot import (
     EPISODE_ANNOTATION,
     FIELD_MANAGER,
     HOLD_ANNOTATION,
     MIGRATE_ANNOTATION,
+    RELEASE_ANNOTATION,
     Mark,
     MarkUnreadable,
     Node,
@@ -101,8 +103,10 @@ def read_node(document: bytes | msgspec.Raw) -> tuple[str, Held[Node]]:
         mark=mark,
         mark_fault=fault,
         held=HOLD_ANNOTATION in annotations,
+        released=annotations.get(RELEASE_ANNOTATION),
         boot_id=status.node_info.boot_id if status.node_info is not None else "",
         labels=metadata.labels or {},
+        allocatable=amounts(status.allocatable),
     )
     return node.name, Held(node, node.resource_version)
 
@@ -144,6 +148,7 @@ def read_pod(
             for volume in item.spec.volumes or ()
             if volume.persistent_volume_claim is not None
         ),
+        demand=read_demand(item.spec),
     )
     return pod.uid, Held(pod, metadata.resource_version)
 

@@ -99,6 +99,7 @@ class NodeStatus(_Part, frozen=True, kw_only=True):
 
     conditions: list[Condition] | None = None
     node_info: NodeInfo | None = None
+    allocatable: dict[str, str | int | float] | None = None
 
 
 class Node(_Part, frozen=True, kw_only=True):
@@ -120,6 +121,77 @@ class Container(_Part, frozen=True, kw_only=True):
     """A container of a pod."""
 
     resources: Resources | None = None
+    restart_policy: str = ""
+
+
+class Requirement(_Part, frozen=True, kw_only=True):
+    """One expression of a selector."""
+
+    key: str = ""
+    operator: str = ""
+    values: list[str] | None = None
+
+
+class NodeTerm(_Part, frozen=True, kw_only=True):
+    """Expressions about a node that must hold together."""
+
+    match_expressions: list[Requirement] | None = None
+    match_fields: list[Requirement] | None = None
+
+
+class NodeSelector(_Part, frozen=True, kw_only=True):
+    """Terms of which one must hold."""
+
+    node_selector_terms: list[NodeTerm] | None = None
+
+
+class NodeAffinity(_Part, frozen=True, kw_only=True):
+    """What is required of a node."""
+
+    required: NodeSelector | None = msgspec.field(
+        default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
+class LabelSelector(_Part, frozen=True, kw_only=True):
+    """Which objects are chosen, by their labels."""
+
+    match_labels: dict[str, str] | None = None
+    match_expressions: list[Requirement] | None = None
+
+
+class PodTerm(_Part, frozen=True, kw_only=True):
+    """Pods of whose company something is required."""
+
+    topology_key: str = ""
+    label_selector: LabelSelector | None = None
+    namespaces: list[str] | None = None
+    namespace_selector: LabelSelector | None = None
+
+
+class PodAffinity(_Part, frozen=True, kw_only=True):
+    """What is required of the company of other pods."""
+
+    required: list[PodTerm] | None = msgspec.field(
+        default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
+class Affinity(_Part, frozen=True, kw_only=True):
+    """Every rule of a pod about where it runs."""
+
+    node_affinity: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAffinity | None = None
+
+
+class Toleration(_Part, frozen=True, kw_only=True):
+    """A taint that a pod puts up with."""
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
 
 
 class ClaimSource(_Part, frozen=True, kw_only=True):
@@ -147,6 +219,9 @@ class PodSpec(_Part, frozen=True, kw_only=True):
     node_name: str = ""
     node_selector: dict[str, str] | None = None
     host_network: bool = False
+    overhead: dict[str, str | int | float] | None = None
+    affinity: Affinity | None = None
+    tolerations: list[Toleration] | None = None
     scheduling_group: SchedulingGroup | None = None
     containers: list[Container] | None = None
     init_containers: list[Container] | None = None
@@ -169,6 +244,36 @@ class Pod(_Part, frozen=True, kw_only=True):
     metadata: Metadata
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
+
+
+class ClaimSpec(_Part, frozen=True, kw_only=True):
+    """What a claim was given."""
+
+    volume_name: str = ""
+
+
+class Claim(_Part, frozen=True, kw_only=True):
+    """A persistent volume claim."""
+
+    spec: ClaimSpec = ClaimSpec()
+
+
+class VolumeAffinity(_Part, frozen=True, kw_only=True):
+    """Where a volume can be attached."""
+
+    required: NodeSelector | None = None
+
+
+class PersistentVolumeSpec(_Part, frozen=True, kw_only=True):
+    """What a volume is."""
+
+    node_affinity: VolumeAffinity | None = None
+
+
+class PersistentVolume(_Part, frozen=True, kw_only=True):
+    """A persistent volume."""
+
+    spec: PersistentVolumeSpec = PersistentVolumeSpec()
 
 
 class ConfigMap(_Part, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from remediation.policy import budget, preparing, rests, waves
+from remediation.policy import budget, facility, preparing, rests, waves
 from remediation.policy.eligibility import drained_since
 from remediation.policy.ledger import Grant, Hold, Ledger, reconcile
 
@@ -55,6 +55,7 @@ def derive(nodes: Mapping[str, Node], ledger: Ledger, policy: Policy) -> tuple[E
         by_node.setdefault(suspect.node, []).append((key, suspect))
     marked = {name for name, node in nodes.items() if node.mark or node.mark_fault}
     names = marked | set(by_node) | set(ledger.grants) | set(ledger.holds)
+    names |= facility.concerned(nodes, ledger, policy.limits)
     episodes = [
         Episode(
             name=name,
@@ -107,6 +108,7 @@ def upkeep(snapshot: Snapshot) -> Ledger:
         ledger = waves.upkeep(ledger, snapshot)
         for kind in preparing.Kind:
             ledger = preparing.upkeep(kind, ledger, snapshot)
+        ledger = facility.upkeep(ledger, snapshot)
         ledger = _note_strangers(ledger, snapshot.nodes, snapshot.now)
     released_at = min(ledger.released_at, snapshot.now) if ledger.released_at else None
     epoch = max(ledger.epoch, snapshot.epoch)
@@ -128,8 +130,12 @@ def _settle_grants(ledger: Ledger, nodes: Mapping[str, Node], now: float) -> Led
         ):
             holds.setdefault(name, Hold(reason="the mark was removed by somebody", since=now))
     marked = {name for name, node in nodes.items() if node.mark or node.mark_fault}
-    kept_holds = {name: hold for name, hold in holds.items() if name in suspected | marked}
-    return replace(ledger, grants=dict(sorted(grants.items())), holds=kept_holds)
+    kept_holds = {
+        name: hold for name, hold in holds.items() if hold.author or name in suspected | marked
+    }
+    # A node without a mark has come back: an order that stayed would undo the next exclusion.
+    releases = {name: order for name, order in ledger.releases.items() if name in marked}
+    return replace(ledger, grants=dict(sorted(grants.items())), holds=kept_holds, releases=releases)
 
 
 def _note_strangers(ledger: Ledger, nodes: Mapping[str, Node], now: float) -> Ledger:

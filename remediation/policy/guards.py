@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remediation.policy.distress import distress
+from remediation.policy.facility import concerned
 from remediation.policy.limits import Rung
 from remediation.policy.refusal import Reason, Refusal
 from remediation.policy.rests import resting
@@ -37,10 +38,13 @@ def before_wave(snapshot: Snapshot) -> Refusal | None:
 def model_fault(snapshot: Snapshot) -> Refusal | None:
     """Return that too many nodes are predicted to fail at once: models fail more than fleets do."""
     policy = snapshot.policy
+    # What ails a whole domain is accounted for: it speaks for the model, not against it.
+    accounted = concerned(snapshot.nodes, snapshot.ledger, policy.limits)
     suspects = {
         suspect.node
         for suspect in snapshot.ledger.suspects.values()
         if suspect.node in snapshot.nodes
+        and suspect.node not in accounted
         and policy.wanted(suspect.severity, suspect.remedy, suspect.cause) is not Rung.OBSERVE
     }
     allowed = predicted_limit(policy.limits, len(snapshot.nodes))

@@ -18,8 +18,13 @@ class LedgerUnreadable(Exception):
     """The stored ledger is not one: where it failed and what was expected."""
 
 
-class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A strict, immutable part of the ledger.  Times are Unix seconds."""
+class _Entry(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True
+):
+    """A strict, immutable part of the ledger.  Times are Unix seconds.
+
+    What has its default is not written: the whole ledger is, at each change.
+    """
 
 
 class Suspect(_Entry, frozen=True, kw_only=True):
@@ -81,8 +86,20 @@ class Pause(_Entry, frozen=True, kw_only=True):
 
 
 class Hold(_Entry, frozen=True, kw_only=True):
-    """A person took one node back; it ends when the node's alerts have ended."""
+    """A person took one node back; without an author it ends with the node's alerts.
 
+    One that somebody ordered by name stays until somebody releases the node.
+    """
+
+    reason: str
+    since: float
+    author: str = ""
+
+
+class Release(_Entry, frozen=True, kw_only=True):
+    """A person wants one node back now, whatever we think of it."""
+
+    author: str
     reason: str
     since: float
 
@@ -123,6 +140,17 @@ class Preparation(_Entry, frozen=True, kw_only=True):
     ending: Ending | None = None
 
 
+class Facility(_Entry, frozen=True, kw_only=True):
+    """A domain whose nodes are in trouble together; `seen_at` is when that was last so."""
+
+    id: str
+    domain: str
+    reason: str
+    horizon: str
+    began_at: float
+    seen_at: float
+
+
 class Past(_Entry, frozen=True, kw_only=True):
     """An episode that is over: its node rests before anything is done to it again.
 
@@ -137,10 +165,16 @@ class Past(_Entry, frozen=True, kw_only=True):
 class Ledger(_Entry, frozen=True, kw_only=True):
     """Everything that must survive every process.
 
-    Keys of grants, holds, past and strangers are node names, those of waves,
-    checkpoints and restore points keys of jobs; strangers says since when
-    another owner drains a node.
-    `released_in` is the domain whose nodes come back now.
+    <<<<<<< HEAD
+        Keys of grants, holds, past and strangers are node names, those of waves,
+        checkpoints and restore points keys of jobs, those of facilities domains; strangers says
+        since when another owner drains a node.
+    =======
+        Keys of grants, holds, releases, past and strangers are node names, those of waves,
+        checkpoints and restore points keys of jobs; strangers says since when
+        another owner drains a node.
+    >>>>>>> hands-service
+        `released_in` is the domain whose nodes come back now.
     """
 
     version: int = 1
@@ -148,7 +182,9 @@ class Ledger(_Entry, frozen=True, kw_only=True):
     suspects: dict[str, Suspect] = {}
     grants: dict[str, Grant] = {}
     holds: dict[str, Hold] = {}
+    releases: dict[str, Release] = {}
     waves: dict[str, Wave] = {}
+    facilities: dict[str, Facility] = {}
     checkpoints: dict[str, Preparation] = {}
     restore_points: dict[str, Preparation] = {}
     past: dict[str, tuple[Past, ...]] = {}

@@ -12,6 +12,7 @@ import msgspec
 from remediation.alert import Remedy, Severity
 from remediation.policy.checks import Part, at_least, not_negative, percent, positive, ratio
 from remediation.policy.distress import DistressBar
+from remediation.policy.facility_bar import FacilityBar
 from remediation.policy.migration import MigrationBar
 from remediation.policy.windows import Window
 
@@ -39,7 +40,7 @@ _BY_SEVERITY = {
     Severity.WARNING: Rung.SOFTEN,
     Severity.CRITICAL: Rung.MIGRATE,
 }
-# A facility event is one episode of its domain; until that is built, it is only recorded.
+# A facility alert moves no node of its own: it is a sign of trouble in a whole domain.
 _BY_REMEDY = {
     Remedy.EXCLUDE: Rung.EXCLUDE,
     Remedy.MIGRATE: Rung.MIGRATE,
@@ -189,6 +190,7 @@ class Policy(Part, frozen=True, kw_only=True):
     release: ReleaseBar = ReleaseBar()
     migrate: MigrationBar = MigrationBar()
     distress: DistressBar = DistressBar()
+    facility: FacilityBar = FacilityBar()
     maintenance_windows: tuple[Window, ...] = ()
 
     def __post_init__(self) -> None:
@@ -201,6 +203,11 @@ class Policy(Part, frozen=True, kw_only=True):
     def ceiling(self) -> Rung:
         """The highest rung of the site's mode."""
         return _CEILING[self.mode]
+
+    def speaks(self, severity: Severity, cause: str) -> bool:
+        """Return whether an alert may be a sign of anything: not one that is for the record."""
+        silenced = self.ceilings.get(cause) is Mode.OBSERVE
+        return _BY_SEVERITY[severity] is not Rung.OBSERVE and not silenced
 
     def wanted(self, severity: Severity, remedy: Remedy, cause: str) -> Rung:
         """Return the rung an alert asks for, whatever the mode: the lowest of its bounds."""

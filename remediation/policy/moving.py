@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from remediation.policy import (
     budget,
+    capacity,
     checkpoints,
     eligibility,
     guards,
@@ -146,6 +147,10 @@ def _go(node: Node, load: Load, snapshot: Snapshot, outlook: Outlook) -> _Going 
         )
         return _ending(ending, snapshot)
     no = _not_now(load.job, frozenset(left), snapshot)
+    if no is None and wave.moved_at == wave.began_at:
+        # Nothing of it has moved yet: what had room when it began may have none by now.
+        pods = tuple(pod for found in left.values() for pod in found)
+        no = capacity.room({load.job: pods}, snapshot)
     return no or _Going(_step(load.job, left, snapshot, "are asked again to move"))
 
 
@@ -177,6 +182,7 @@ def _start(
     no = next((obstacle for obstacle in obstacles if obstacle is not None), None)
     no = no or waves.too_soon(snapshot.ledger, job, snapshot.policy.limits, snapshot.now)
     no = no or _not_now(job, frozenset(going), snapshot)
+    no = no or capacity.room({job: tuple(p for pods in going.values() for p in pods)}, snapshot)
     if no is not None:
         return no
     for prepare in (checkpoints.before, restore_points.before):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from remediation.policy.eligibility import may_act_on, movable
+from remediation.policy.eligibility import may_act_on, movable, obstacle
 from remediation.policy.jobs import Bond, job_of
 from remediation.policy.justify import justified, wanted
 from remediation.policy.limits import Rung
@@ -59,6 +59,19 @@ class Outlook:
                     found |= new
                     rest += sorted(new)
         return frozenset(found)
+
+    def moves_from(
+        self, names: frozenset[str], snapshot: Snapshot
+    ) -> Mapping[Job, tuple[Pod, ...]]:
+        """Return what would leave the nodes `names` by job, but for what would not go anyway."""
+        bar = snapshot.policy.migrate
+        found: dict[Job, tuple[Pod, ...]] = {}
+        loads = {load.job: load for name in names for load in self.loads_on.get(name, ())}
+        for load in loads.values():
+            pods = tuple(pod for name in sorted(names) for pod in load.pods.get(name, ()))
+            if not any(obstacle(pod, bar) for pod in pods):
+                found[load.job] = pods
+        return found
 
 
 def look(snapshot: Snapshot, episodes: Iterable[Episode]) -> Outlook:

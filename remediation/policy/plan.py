@@ -11,10 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from remediation.policy import eligibility, episodes
+from remediation.policy.facility import facility_of
 from remediation.policy.outlook import held, look, untouchable
-from remediation.policy.recovery import come_back, stand_down
+from remediation.policy.recovery import asked_back, come_back, give_back, stand_down
 from remediation.policy.refusal import Reason, Refusal
 from remediation.policy.risk import advance, begin
+from remediation.policy.shelter import join
 from remediation.policy.steps import Decision, EpisodeState, Plan
 from remediation.policy.turn import Turn, wait
 
@@ -83,6 +85,12 @@ def _decide(episode: Episode, snapshot: Snapshot, outlook: Outlook) -> Turn:
     hold = held(node, episode)
     if hold is not None:
         return wait(episode, EpisodeState.HELD, hold)
+    order = asked_back(node, snapshot.ledger)
+    if mark is not None and order is not None:
+        return give_back(episode, node, mark, snapshot, order)
+    facility = facility_of(node, snapshot.ledger, snapshot.policy.limits)
+    if facility is not None:
+        return join(episode, node, facility, snapshot, outlook)
     if mark is None:
         return begin(episode, node, snapshot, outlook) if episode.suspects else _nothing(episode)
     if not episode.suspects:

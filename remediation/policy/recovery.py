@@ -48,6 +48,32 @@ def _not_yet(node: Node, mark: Mark, snapshot: Snapshot) -> Refusal | None:
     return soaking or release.staggered(node, mark, snapshot)
 
 
+def asked_back(node: Node, ledger: Ledger) -> str | None:
+    """Return who wants the node back now and why, None when nobody does."""
+    order = ledger.releases.get(node.name)
+    if order is not None:
+        return f"{order.author}: {order.reason}"
+    return None if node.released is None else f"its annotation: {node.released or 'no reason'}"
+
+
+def give_back(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot, order: str) -> Turn:
+    """Release a node because a person says so, without soak and without probation."""
+    step = NodeWrite(
+        decision=Decision.RELEASE,
+        node=node,
+        mark=None,
+        effect=None,
+        unschedulable=False if node.cordon_is_ours else None,
+        sentence=f"{node.name} is released by {order}",
+    )
+
+    def change(ledger: Ledger) -> Ledger:
+        lighter = _without_grant(ledger, node.name)
+        return _returned(lighter, node, mark, snapshot, trusted=False)
+
+    return act(episode, state_of(mark), step, change)
+
+
 def relapse(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot, why: str) -> Turn:
     """End the soak: the node is not well after all."""
     state = MarkState.EXCLUDED if mark.cordoned else MarkState.ELEVATED

@@ -8,10 +8,11 @@ together are granted together or not at all.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from dataclasses import replace as copy
 from typing import TYPE_CHECKING
 
-from remediation.policy import budget, eligibility, guards
+from remediation.policy import budget, capacity, eligibility, guards
 from remediation.policy.giveway import give_way, hosts_tied_work, kept_out
 from remediation.policy.justify import wanted
 from remediation.policy.ledger import Grant
@@ -20,13 +21,15 @@ from remediation.policy.moving import move
 from remediation.policy.recovery import relapse, state_of
 from remediation.policy.refusal import Reason, Refusal
 from remediation.policy.snapshot import Effect, Mark, MarkState, Node, Snapshot
-from remediation.policy.steps import Decision, EpisodeState, Finding, NodeWrite
-from remediation.policy.turn import Turn, act, wait
+from remediation.policy.steps import Decision, EpisodeState, NodeWrite
+from remediation.policy.turn import Turn, act, only_observed, wait
 
 if TYPE_CHECKING:
     from remediation.policy.episodes import Episode
     from remediation.policy.ledger import Ledger, Suspect
     from remediation.policy.outlook import Outlook
+
+_NO_ROOM = frozenset({Reason.NO_CAPACITY, Reason.VOLUMES_UNREADABLE})
 
 
 def begin(episode: Episode, node: Node, snapshot: Snapshot, outlook: Outlook) -> Turn:
@@ -61,37 +64,63 @@ def _climb(
         return wait(episode, state, ineligible)
     observing = snapshot.policy.ceiling is Rung.OBSERVE
     asked = wanted(suspect, snapshot)
-    rung = asked if observing else min(asked, snapshot.policy.ceiling)
-    if rung is Rung.EXCLUDE and hosts_tied_work(node, snapshot):
-        if node.mark is not None:
-            words = "its work is tied to it, so only the soft taint keeps others away"
-            return wait(episode, state, Refusal(Reason.WORK_TIED, words))
-        rung = Rung.SOFTEN
+    rung = _bearable(node, asked if observing else min(asked, snapshot.policy.ceiling), snapshot)
+    if isinstance(rung, Refusal):
+        return wait(episode, state, rung)
+    reached = _reach(node, rung, snapshot, outlook)
+    if isinstance(reached.grant, Refusal):
+        blocked = reached.grant.reason is Reason.WAVE_TOO_LARGE
+        where = EpisodeState.BLOCKED if blocked else state
+        refused = wait(episode, where, reached.grant, lambda _: reached.ledger)
+        return copy(refused, imagined=observing)
+    step = _enter(node, suspect, reached.grant, snapshot, reached.but)
+    if observing:
+        return only_observed(episode, step, lambda _: reached.ledger)
+    soft = reached.grant.rung is Rung.SOFTEN
+    settled = EpisodeState.ELEVATED if soft else EpisodeState.EXCLUDED
+    turn = act(episode, settled, step, lambda _: reached.ledger)
+    return copy(turn, finding=copy(turn.finding, episode=reached.grant.episode))
+
+
+def _bearable(node: Node, rung: Rung, snapshot: Snapshot) -> Rung | Refusal:
+    """Return the rung that the node's work bears, or why nothing new is to be done."""
+    tied = rung is Rung.EXCLUDE and hosts_tied_work(node, snapshot)
+    if tied and node.mark is not None:
+        words = "its work is tied to it, so only the soft taint keeps others away"
+        return Refusal(Reason.WORK_TIED, words)
+    rung = Rung.SOFTEN if tied else rung
     if node.mark is not None and rung <= node.mark.rung:
         # The worse alert lacks evidence; what is on the node already covers this one.
-        words = "the alert still fires"
-        return wait(episode, state, Refusal(Reason.STILL_FIRING, words))
+        return Refusal(Reason.STILL_FIRING, "the alert still fires")
+    return rung
+
+
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    """A grant or why there is none, the ledger that says so, and what `but` held back."""
+
+    grant: Grant | Refusal
+    ledger: Ledger
+    but: str = ""
+
+
+def _reach(node: Node, rung: Rung, snapshot: Snapshot, outlook: Outlook) -> _Reached:
+    """Ask for `rung`; without room for the work, keep at least new work out."""
     no = guards.before_grant(node, rung, snapshot)
     if no is None and rung is Rung.MIGRATE and node.name not in snapshot.pods:
         no = Refusal(Reason.PODS_UNREADABLE, "the node's pods could not be read")
     if no is not None:
-        return wait(episode, state, no)
-    grant, ledger, no = _grant(node, rung, snapshot, outlook)
-    if no is not None:
-        blocked = no.reason is Reason.WAVE_TOO_LARGE
-        refused = wait(episode, EpisodeState.BLOCKED if blocked else state, no, lambda _: ledger)
-        return copy(refused, imagined=observing)
-    step = _enter(node, suspect, grant, snapshot)
-    if observing:
-        return _only_observed(episode, step, ledger)
-    settled = EpisodeState.ELEVATED if rung is Rung.SOFTEN else EpisodeState.EXCLUDED
-    turn = act(episode, settled, step, lambda _: ledger)
-    return copy(turn, finding=copy(turn.finding, episode=grant.episode))
+        return _Reached(no, snapshot.ledger)
+    reached = _grant(node, rung, snapshot, outlook)
+    no = reached.grant if isinstance(reached.grant, Refusal) else None
+    if no is None or no.reason not in _NO_ROOM or node.mark is not None:
+        return reached
+    if hosts_tied_work(node, snapshot):
+        return reached
+    return copy(_grant(node, Rung.EXCLUDE, snapshot, outlook), but=f"; its work stays: {no.words}")
 
 
-def _grant(
-    node: Node, rung: Rung, snapshot: Snapshot, outlook: Outlook
-) -> tuple[Grant, Ledger, Refusal | None]:
+def _grant(node: Node, rung: Rung, snapshot: Snapshot, outlook: Outlook) -> _Reached:
     """Return the grant of `node`, and the ledger that holds it and those that belong to it."""
     ledger, limits, now = snapshot.ledger, snapshot.policy.limits, snapshot.now
     # Looked up anew: another episode of this tick may have taken it along with its own.
@@ -99,7 +128,7 @@ def _grant(
     if held is not None and not held.applied and held.rung >= rung:
         # Granted before a crash or a lost answer: carry it out, spend nothing again.
         no = budget.carry_out(ledger, snapshot.nodes, limits, node=node.name, grant=held, now=now)
-        return held, ledger, no
+        return _Reached(no or held, ledger)
     names = outlook.mates(node.name) if rung is Rung.MIGRATE else frozenset({node.name})
     grants = {
         name: _new_grant(snapshot.nodes[name], rung, snapshot, batch=node.name)
@@ -109,9 +138,13 @@ def _grant(
         no = guards.before_grant(snapshot.nodes[name], rung, snapshot)
         if no is not None:
             words = f"{name}, which its work ties to it: {no.words}"
-            return grants[node.name], ledger, Refusal(no.reason, words)
+            return _Reached(Refusal(no.reason, words), ledger)
     taken, no = budget.take(ledger, snapshot.nodes, limits, grants=grants, now=now)
-    return grants[node.name], taken, no
+    if no is not None:
+        return _Reached(no, taken)
+    if rung is Rung.MIGRATE:
+        no = capacity.room(outlook.moves_from(frozenset(grants), snapshot), snapshot)
+    return _Reached(no or grants[node.name], ledger if no is not None else taken)
 
 
 def _new_grant(node: Node, rung: Rung, snapshot: Snapshot, *, batch: str) -> Grant:
@@ -131,7 +164,9 @@ def _new_grant(node: Node, rung: Rung, snapshot: Snapshot, *, batch: str) -> Gra
     )
 
 
-def _enter(node: Node, suspect: Suspect, grant: Grant, snapshot: Snapshot) -> NodeWrite:
+def _enter(
+    node: Node, suspect: Suspect, grant: Grant, snapshot: Snapshot, but: str = ""
+) -> NodeWrite:
     soft = grant.rung is Rung.SOFTEN
     what = f"{suspect.alert} ({suspect.cause or 'any cause'} within {suspect.horizon or '?'})"
     mark = Mark(
@@ -154,19 +189,6 @@ def _enter(node: Node, suspect: Suspect, grant: Grant, snapshot: Snapshot) -> No
         mark=mark,
         effect=Effect.PREFER if soft else Effect.FORBID,
         unschedulable=None if soft else True,
-        sentence=f"{node.name} {deed}: {mark.reason}",
+        sentence=f"{node.name} {deed}: {mark.reason}{but}",
         heard_at=suspect.heard_at,
     )
-
-
-def _only_observed(episode: Episode, step: NodeWrite, ledger: Ledger) -> Turn:
-    refusal = Refusal(Reason.OBSERVE_MODE, "the mode is observe")
-    finding = Finding(
-        node=episode.name,
-        state=EpisodeState.OBSERVED,
-        decision=step.decision,
-        refusal=refusal,
-        only_observed=True,
-        sentence=f"would act: {step.sentence}; the mode is observe",
-    )
-    return Turn(finding=finding, change=lambda _: ledger, imagined=True)

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from remediation.policy.demand import Demand
 from remediation.policy.limits import Rung
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from remediation.policy.demand import Term
     from remediation.policy.evidence import Evidence
     from remediation.policy.ledger import Ledger
     from remediation.policy.limits import Policy
@@ -26,6 +28,7 @@ RISK_TAINT = "forewarn.dev/at-risk"
 EPISODE_ANNOTATION = "forewarn.dev/episode"
 HOLD_ANNOTATION = "forewarn.dev/hold"
 RISK_LABEL = "forewarn.dev/risk"
+RELEASE_ANNOTATION = "forewarn.dev/release"
 MIGRATE_ANNOTATION = "forewarn.dev/migrate"
 FIELD_MANAGER = "forewarn-remediation"
 
@@ -122,6 +125,7 @@ def decode_mark(text: str) -> Mark:
 class Node:
     """One node of the pool.  `ready_since` is None when the server did not say.
 
+    `held` and `released` are what a person annotated; `released` is the reason given.
     `cordoned_by` is who last wrote `spec.unschedulable`, where the server tells.
     `allocatable` is keyed by resource, in base units (cores, bytes, devices).
     """
@@ -137,6 +141,7 @@ class Node:
     mark: Mark | None = None
     mark_fault: str | None = None
     held: bool = False
+    released: str | None = None
     boot_id: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
     allocatable: Mapping[str, float] = field(default_factory=dict)
@@ -166,8 +171,9 @@ class Pod:
 
     `node` is empty while it is bound to none; `gated` says that a queue holds it
     back.  `owner` is the kind of its controller; `notes` are its annotations;
-    `claims` names the volume claims that it mounts; `address` is where its
-    containers answer, the machine's own with `host_network`.
+    `claims` names the volume claims that it mounts, `demand` what else its node
+    must have; `address` is where its containers answer, the machine's own with
+    `host_network`.
     """
 
     namespace: str
@@ -193,6 +199,7 @@ class Pod:
     address: str = ""
     host_network: bool = False
     claims: tuple[str, ...] = ()
+    demand: Demand = field(default_factory=Demand)
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
@@ -222,7 +229,8 @@ class Snapshot:
     `pods` has a key for every node whose pods were read, `pending` the pods on
     GPUs that wait for a node.  `epoch` is the leader's; 0 for a replica that
     only watches.  `trials` holds what the server last said to each wave, by job;
-    `answers` what parts of preparations answered, by preparation and part.
+    `answers` what parts of preparations answered, by preparation and part;
+    `volumes` where the volume of a claim (namespace, name) can be, None anywhere.
     """
 
     now: float
@@ -235,3 +243,4 @@ class Snapshot:
     policy: Policy
     trials: Mapping[str, Trial] = field(default_factory=dict)
     answers: Mapping[str, Part] = field(default_factory=dict)
+    volumes: Mapping[tuple[str, str], tuple[Term, ...] | None] = field(default_factory=dict)

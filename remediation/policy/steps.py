@@ -47,6 +47,7 @@ class EpisodeState(StrEnum):
     VERIFYING = "verifying"
     PROBATION = "probation"
     HELD = "held"
+    FACILITY = "facility"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

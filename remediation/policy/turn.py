@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from remediation.policy.refusal import Reason, Refusal
 from remediation.policy.steps import Decision, EpisodeState, Finding
 
 if TYPE_CHECKING:
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
 
     from remediation.policy.episodes import Episode
     from remediation.policy.ledger import Ledger
-    from remediation.policy.refusal import Refusal
-    from remediation.policy.steps import Step
+    from remediation.policy.steps import NodeWrite, Step
 
 
 def unchanged(ledger: Ledger) -> Ledger:
@@ -67,3 +67,16 @@ def act(
         sentence=step.sentence,
     )
     return Turn(finding=finding, step=step, change=change)
+
+
+def only_observed(episode: Episode, step: NodeWrite, change: Callable[[Ledger], Ledger]) -> Turn:
+    """Say what would be done; `change` counts for the rest of this tick only."""
+    finding = Finding(
+        node=episode.name,
+        state=EpisodeState.OBSERVED,
+        decision=step.decision,
+        refusal=Refusal(Reason.OBSERVE_MODE, "the mode is observe"),
+        only_observed=True,
+        sentence=f"would act: {step.sentence}; the mode is observe",
+    )
+    return Turn(finding=finding, change=change, imagined=True)

@@ -59,6 +59,8 @@ LEASES = Kind(
 BUDGETS = Kind(
     "policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", unconditional_update=False
 )
+CLAIMS = Kind("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim")
+VOLUMES = Kind("", "v1", "persistentvolumes", "PersistentVolume", namespaced=False)
 JOBS = Kind("batch", "v1", "jobs", "Job")
 REPLICA_SETS = Kind("apps", "v1", "replicasets", "ReplicaSet")
 VOLUME_SNAPSHOTS = Kind("snapshot.storage.k8s.io", "v1", "volumesnapshots", "VolumeSnapshot")
@@ -80,6 +82,8 @@ KINDS: dict[tuple[str, str, str], Kind] = {
         EVENTS,
         LEASES,
         BUDGETS,
+        CLAIMS,
+        VOLUMES,
         JOBS,
         REPLICA_SETS,
         VOLUME_SNAPSHOTS,

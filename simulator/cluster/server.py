@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,11 @@ class ApiServer(ThreadingHTTPServer):
     def start(self) -> None:
         """Serve in the background; the socket has listened since construction."""
         self._thread.start()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Let a client that went away go; anything else is a defect and is shown."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     def close(self) -> None:
         """Stop accepting, end watches, cut kept-alive connections."""

@@ -26,6 +26,8 @@ THINGS = {
     "event": ("", "events"),
     "config_map": ("", "configmaps"),
     "secret": ("", "secrets"),
+    "persistent_volume_claim": ("", "persistentvolumeclaims"),
+    "persistent_volume": ("", "persistentvolumes"),
     "lease": ("coordination.k8s.io", "leases"),
     "pod_disruption_budget": ("policy", "poddisruptionbudgets"),
 }

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TOKEN = "let-me-in"
-WAIT_SECONDS = 20.0
+WAIT_SECONDS = 60.0
 SOON_BACK = {
     "soak_seconds": 0.3,
     "interval_seconds": 0.1,

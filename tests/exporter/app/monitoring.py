@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class Prometheus:
-    """One server that scrapes named targets every half second."""
+    """One server that scrapes named targets, each within `interval`."""
 
-    def __init__(self, folder: Path, targets: dict[str, int]) -> None:
+    def __init__(self, folder: Path, targets: dict[str, int], *, interval: str = "500ms") -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
@@ -26,7 +26,7 @@ class Prometheus:
             for name, port in targets.items()
         ]
         job = {"job_name": "forewarn-exporter", "static_configs": static}
-        config = {"global": {"scrape_interval": "500ms", "scrape_timeout": "500ms"}}
+        config = {"global": {"scrape_interval": interval, "scrape_timeout": interval}}
         (folder / "prometheus.yml").write_text(json.dumps(config | {"scrape_configs": [job]}))
         self._process = subprocess.Popen(
             [

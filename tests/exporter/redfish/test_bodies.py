@@ -89,3 +89,9 @@ def test_every_number_that_comes_out_went_in(kind: Kind, make, readings, name: s
     samples = decode(kind, "/x", document, stale_after=180)
     assert {sample.value for sample in samples if sample.value is not None} <= went_in
     assert len(samples) <= max(1, sum(1 for _ in objects(document, "Temperatures")), len(readings))
+
+
+@pytest.mark.parametrize("text", ["0\x1f", "1_0", "\u0661", "0x10", ""])
+def test_only_a_plain_numeral_is_a_number(text: str) -> None:
+    samples = decode(Kind.THERMAL, "/x", thermal([text], "Inlet"), stale_after=180)
+    assert [sample.value for sample in samples] == [None]

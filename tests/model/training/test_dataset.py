@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from model import schema
 from model.schema import Cause
 from model.training.dataset import REQUIRED, UNLISTED_IN_STOCK, episode, masked, readings
 from model.training.hazard import SHARES
 from model.training.rows import DENSE_STEPS, SPARSE_STEPS, field_weights, moments
 from simulator.history import record
 from simulator.scenario import Scenario
+from simulator.shown import SHOWN
 
-NAMES = [channel.name for channel in schema.CHANNELS]
+NAMES = list(SHOWN)
 ENERGY, XID = NAMES.index("gpu_energy_joules_total"), NAMES.index("gpu_xid_code")
 
 

@@ -15,9 +15,10 @@ from model.artefact import Training
 from model.training import export
 from model.training.graph import Graph
 from model.training.pipeline import describe
+from simulator.shown import CHANNELS, SHOWN
 from tests.factories.artefact import WORTH
 
-NAMES = [channel.name for channel in schema.CHANNELS]
+NAMES = list(SHOWN)
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +50,8 @@ def path(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def windows(moments: int = 4) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
     """Plausible values of every channel, a third of them missing."""
     random = np.random.default_rng(9)
-    low = np.array([max(c.low, -50.0) for c in schema.CHANNELS])
-    high = np.array([min(c.high, 1e6) for c in schema.CHANNELS])
+    low = np.array([max(c.low, -50.0) for c in CHANNELS])
+    high = np.array([min(c.high, 1e6) for c in CHANNELS])
     values = random.uniform(low, high, (moments, 8, schema.WINDOW_STEPS, len(NAMES)))
     values[random.random(values.shape) < 0.3] = np.nan
     return values.astype(np.float32)

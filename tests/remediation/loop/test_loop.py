@@ -14,6 +14,7 @@ from prometheus_client import CollectorRegistry
 
 from daemon.logs import logger
 from remediation.catalog import Catalog
+from remediation.inbox import Ticket
 from remediation.loop import Loop, Pace
 from remediation.policy.ledger import Ledger, Pause
 from remediation.policy.limits import Mode, Rung
@@ -41,7 +42,7 @@ from tests.remediation.builders import (
 from tests.remediation.memory import HandClock, MemoryLedger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from remediation.policy.steps import EvictWave, NodeWrite
 
@@ -61,6 +62,8 @@ class Scene:
     words: str = ""
     holder: str = "somebody"
     lanes: int = 1
+    tickets: tuple[Ticket, ...] = ()
+    meanwhile: Callable[[], None] = lambda: None
     alerts: tuple[Any, ...] = (an_alert(),)
 
     def __post_init__(self) -> None:
@@ -80,6 +83,7 @@ class Scene:
             pace=Pace(tick_seconds=5, poll_seconds=60, lanes=self.lanes),
             clock=self.time.clock,
             report=self.report,
+            waiting=lambda: self.tickets,
         )
 
     def nodes(self) -> dict[str, Any]:
@@ -107,6 +111,7 @@ class Scene:
 
     def read(self, *_: Any) -> Any:
         if _:
+            self.meanwhile()
             return EvidenceReading(proof(*{*self.alerts, an_alert("n2")}), {})
         return self.ledger.read()
 
@@ -172,6 +177,56 @@ def test_a_pause_that_another_replica_recorded_is_seen_before_a_step_that_writes
     scene.loop.tick()
     assert scene.order == []
     assert "2 paused" in scene.sentence
+
+
+def test_a_post_is_recorded_with_the_grant_that_follows_from_it() -> None:
+    ticket = Ticket((an_alert("n3"),), NOW)
+    scene = Scene(alerts=(an_alert(), an_alert("n3")), tickets=(ticket,))
+    scene.ledger.ledger = a_ledger()
+    scene.loop.tick()
+    assert scene.order.count("ledger") == scene.ledger.writes == 1
+    assert "exclude n3" in scene.order[1:]
+    assert {"n1", "n2", "n3"} == set(scene.ledger.ledger.grants)
+    assert ticket.wait(0) is True
+
+
+def test_a_post_survives_a_rival_write_of_the_ledger() -> None:
+    ticket = Ticket((an_alert("n3"),), NOW)
+    scene = Scene(alerts=(an_alert(), an_alert("n3")), tickets=(ticket,))
+    scene.ledger.ledger = a_ledger()
+    scene.ledger.rivals = 1
+    scene.loop.tick()
+    assert "n3" in {suspect.node for suspect in scene.ledger.ledger.suspects.values()}
+    assert ticket.wait(0) is True
+
+
+def test_a_post_is_not_recorded_by_a_tick_that_failed_or_does_not_lead() -> None:
+    for scene in (Scene(leads=0), Scene()):
+        ticket = Ticket((an_alert("n3"),), NOW)
+        scene.tickets = (ticket,)
+        scene.ledger.rivals = 100
+        scene.loop.tick()
+        assert ticket.wait(0) is None
+
+
+def test_a_post_is_known_already_only_by_a_fresh_ledger() -> None:
+    ticket = Ticket((an_alert(),), NOW)
+    scene = Scene(policy=a_policy(Mode.OBSERVE), tickets=(ticket,))
+    scene.loop.tick()
+    scene.ledger.seen = scene.ledger.read()
+    empty = msgspec.structs.replace(scene.ledger.ledger, suspects={})
+    scene.ledger.write(empty, str(scene.ledger.version))
+    scene.tickets = (Ticket((an_alert(),), NOW),)
+    scene.loop.tick()
+    assert "n1" in {suspect.node for suspect in scene.ledger.ledger.suspects.values()}
+
+
+def test_a_poll_asked_for_while_evidence_is_read_harms_no_tick() -> None:
+    """A truncated post or a new lease asks for it, on a thread of its own."""
+    scene = Scene()
+    scene.meanwhile = lambda: scene.loop.wake(poll=True)
+    assert scene.loop.tick()
+    assert scene.errors("loop", "unexpected") == 0
 
 
 def test_a_burst_is_taken_side_by_side_and_each_step_once() -> None:

@@ -15,7 +15,7 @@ from daemon.secrets import SecretFile
 from remediation.catalog import Catalog
 from remediation.pages import Pages
 from remediation.policy.ledger import Breaker
-from remediation.policy.plan import plan
+from remediation.policy.plan import plan, summary
 from remediation.report import Report
 from tests.remediation.builders import a_policy, a_pool, a_suspect_snapshot
 from tests.remediation.memory import HandClock, MemoryLedger
@@ -39,24 +39,25 @@ class Face:
         clock = HandClock().clock
         log = logger("pages", style="json", stream=self.lines)  # type: ignore[arg-type]
         self.report = Report(Catalog(self.registry), log, clock)
-        self.client = Client(
-            Pages(
-                registry=self.registry,
-                token=SecretFile(folder / "token"),
-                ledger=self.ledger,
-                status=lambda: self.report.status,
-                alive=lambda: self.alive,
-                wake=lambda: self.woken.append(True),
-                clock=clock,
-                log=log,
-            )
+        self.pages = Pages(
+            registry=self.registry,
+            token=SecretFile(folder / "token"),
+            ledger=self.ledger,
+            status=lambda: self.report.status,
+            alive=lambda: self.alive,
+            wake=lambda: self.woken.append(True),
+            clock=clock,
+            log=log,
         )
+        self.client = Client(self.pages)
 
-    def tick(self, **changes: Any) -> None:
+    def tick(self, *, said: str = "said", **changes: Any) -> None:
+        """Publish a tick; an empty `said` says what the loop would."""
         snapshot = a_suspect_snapshot(**changes)
         decided = plan(snapshot)
+        sentence = said or summary(decided.findings)
         self.report.tick_done(
-            snapshot, decided.ledger, decided.findings, sentence="said", holder="me"
+            snapshot, decided.ledger, decided.findings, sentence=sentence, holder="me"
         )
 
     def order(self, path: str, body: Any, headers: dict[str, str] = BEARER) -> Any:

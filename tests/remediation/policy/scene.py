@@ -47,6 +47,7 @@ def a_scene(
         "nodes": nodes,
         "pods": {**dict.fromkeys(nodes, ()), **pods},
         "policy": a_policy(Mode.MIGRATE, limits=limits),
+        "volumes": {("jobs", claim): None for claim in ("data", "b")},
     }
     return a_suspect_snapshot(*(an_alert(name) for name in names), **{**fields, **changes})
 

@@ -63,3 +63,29 @@ def test_a_pause_stops_new_harm_until_somebody_resumes(site: Site) -> None:
         assert site.cordoned() == []
         assert running.order("/api/v1/resume", author="ana", reason="done").status_code == 200
         eventually(lambda: site.cordoned() == [sick])
+
+
+def test_a_node_held_by_name_is_left_alone_until_it_is_released(site: Site) -> None:
+    node = site.add_nodes(3)[0]
+    with site.run() as running:
+        eventually(lambda: running.metric("leader"))
+        order = {"author": "ann", "reason": "I have it"}
+        assert running.order(f"/api/v1/episodes/{node}/hold", **order).status_code == 200
+        running.post(site.monitoring.fire(node))
+        eventually(lambda: running.reasons() == {node: "held"})
+        assert site.cordoned() == []
+        assert running.order(f"/api/v1/episodes/{node}/release", **order).status_code == 200
+        eventually(lambda: site.cordoned() == [node])
+
+
+def test_an_annotation_gives_a_node_back_at_once_and_only_once(site: Site) -> None:
+    node = site.add_nodes(3)[0]
+    with site.run() as running:
+        eventually(lambda: running.metric("leader"))
+        running.post(site.monitoring.fire(node))
+        eventually(lambda: site.cordoned() == [node])
+        wanted = {"metadata": {"annotations": {"forewarn.dev/release": "tested"}}}
+        site.core.patch_node(node, wanted)
+        eventually(lambda: site.cordoned() == [] and site.mark(node) is None)
+        assert "forewarn.dev/release" not in (site.node(node).metadata.annotations or {})
+        eventually(lambda: running.reasons() == {node: "node_cooldown"})

@@ -177,23 +177,18 @@ def add_claim(site: Site) -> None:
     """A volume that is there already, so that the scheduler binds the claim at once."""
     name = f"pv-{site.id}"
     size = {"storage": "1Gi"}
-    try:
-        site.core.create_persistent_volume(
-            {
-                "metadata": {"name": name},
-                "spec": {
-                    "capacity": size,
-                    "accessModes": ["ReadWriteMany"],
-                    "storageClassName": "",
-                    "hostPath": {"path": "/nowhere"},
-                    "claimRef": {"namespace": site.namespace, "name": "data"},
-                },
-            }
-        )
-    except client.ApiException as error:
-        if error.status != 404:
-            raise
-        return  # the embedded cluster knows no volumes: its pods just name them
+    site.core.create_persistent_volume(
+        {
+            "metadata": {"name": name},
+            "spec": {
+                "capacity": size,
+                "accessModes": ["ReadWriteMany"],
+                "storageClassName": "",
+                "hostPath": {"path": "/nowhere"},
+                "claimRef": {"namespace": site.namespace, "name": "data"},
+            },
+        }
+    )
     site.core.create_namespaced_persistent_volume_claim(
         site.namespace,
         {

@@ -17,6 +17,7 @@ from daemon.logs import logger
 from daemon.secrets import SecretFile
 from daemon.serving import Server
 from remediation.catalog import Catalog
+from remediation.inbox import Inbox
 from remediation.policy.ledger import Ledger
 from remediation.policy.limits import Limits
 from remediation.webhook import Webhook
@@ -39,11 +40,15 @@ class Ear:
         self.registry = CollectorRegistry()
         self.heard: list[bool] = []
         self.lines = io.StringIO()
+        self.leads = False
+        self.loop_works = True
         self.token_file = folder / "token"
         self.token_file.write_text(TOKEN, "utf-8")
+        self.inbox = Inbox(leads=lambda: self.leads, wake=self._record)
         webhook = Webhook(
             token=SecretFile(self.token_file),
             ledger=self.ledger,
+            inbox=self.inbox,
             cluster="east",
             limits=lambda: Limits(suspects=3),
             body_limit_bytes=20_000,
@@ -54,6 +59,13 @@ class Ear:
         )
         self.server = Server(webhook, host="127.0.0.1", port=0, body_limit_bytes=100_000)
         self.server.start()
+
+    def _record(self) -> None:
+        """Do what a leader's loop does with a post."""
+        for ticket in self.inbox.waiting() if self.loop_works else ():
+            stored = self.ledger.read()
+            self.ledger.write(ticket.onto(stored.ledger, Limits()), stored.version)
+            ticket.recorded()
 
     @property
     def url(self) -> str:
@@ -95,6 +107,21 @@ def test_a_repeat_costs_no_write_and_wakes_nobody(ear: Ear) -> None:
     assert ear.ledger.writes == 1
     assert ear.heard == [False]
     assert ear.posts("no_change") == 1
+
+
+def test_a_leader_has_its_loop_record_the_post(ear: Ear) -> None:
+    ear.leads = True
+    assert ear.post(a_post(FIRING)).status_code == 200
+    assert [suspect.node for suspect in ear.ledger.ledger.suspects.values()] == ["n1"]
+    assert (ear.ledger.writes, ear.heard) == (1, [])
+    assert ear.posts("accepted") == 1
+
+
+def test_a_leader_whose_loop_is_busy_records_the_post_itself(ear: Ear) -> None:
+    ear.leads, ear.loop_works = True, False
+    assert ear.post(a_post(FIRING)).status_code == 200
+    assert [suspect.node for suspect in ear.ledger.ledger.suspects.values()] == ["n1"]
+    assert (ear.ledger.writes, ear.heard) == (1, [False])
 
 
 def test_a_resolved_alert_ends_its_suspect(ear: Ear) -> None:

@@ -1,0 +1,213 @@
+"""The commands for people: what is going on, why, and orders to stop or go on.
+
+They talk over HTTP to a remediation that runs, and know nothing of its inside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import requests
+
+from daemon.secrets import SecretFile, SecretUnreadable
+
+_TIMEOUT_SECONDS = 10.0
+_URL = "http://localhost:9479"
+_TOKEN_FILE = "/etc/forewarn/operator/token"  # noqa: S105 - a path
+
+# sysexits: wrong usage, a service that cannot be had, and no permission.
+_EX_USAGE, _EX_UNAVAILABLE, _EX_NOPERM = 64, 69, 77
+
+_REACH = """\
+Where remediation is: --url, else FOREWARN_REMEDIATION_URL, else http://localhost:9479.
+In a cluster: kubectl -n forewarn port-forward deploy/forewarn-remediation 9479
+"""
+_ORDERING = """\
+Orders need the operator's token: --token-file, else FOREWARN_TOKEN_FILE, else
+/etc/forewarn/operator/token.  Name and reason are shown to everybody and logged.
+"""
+_COMMANDS: dict[str, tuple[str, str]] = {
+    "status": (
+        "what is in flight, what waits and why, and the budget",
+        "Example:\n\n  forewarn-remediation status\n",
+    ),
+    "explain": (
+        "one node's story: alerts, state, which guard refuses, and what ends the wait",
+        "Example:\n\n  forewarn-remediation explain gpu-017\n",
+    ),
+    "pause": (
+        "stop all new harm; nodes still come back",
+        "Nothing that was begun is undone.  Example:\n\n"
+        '  forewarn-remediation pause --reason "storage maintenance until 18:00"\n',
+    ),
+    "resume": (
+        "end the pause, and arm the breaker again",
+        "Look first why it was paused or why the breaker opened: `status` tells.  Example:\n\n"
+        '  forewarn-remediation resume --reason "maintenance is over"\n',
+    ),
+    "hold": (
+        "leave one node alone, neither out nor back, until somebody releases it",
+        "Also: kubectl annotate node gpu-017 forewarn.dev/hold=mine.  Example:\n\n"
+        '  forewarn-remediation hold gpu-017 --reason "I am replacing its riser"\n',
+    ),
+    "release": (
+        "end a hold, and give one node back now: no soak, no probation",
+        "A cordon that is not ours stays.  Also: kubectl annotate node gpu-017\n"
+        "forewarn.dev/release=repaired.  Example:\n\n"
+        '  forewarn-remediation release gpu-017 --reason "repaired and tested"\n',
+    ),
+}
+_OF_A_NODE = frozenset({"explain", "hold", "release"})
+_ORDERS = frozenset({"pause", "resume", "hold", "release"})
+
+
+class _Unanswered(Exception):
+    """No useful answer: what to say, and the exit status."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def add_commands(parser: argparse.ArgumentParser) -> None:
+    """Add the commands to the parser of the program."""
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    for name, (what, example) in _COMMANDS.items():
+        order = name in _ORDERS
+        command = commands.add_parser(
+            name,
+            help=what,
+            description=f"{what[0].upper()}{what[1:]}.",
+            epilog="\n".join([example, _REACH, *([_ORDERING] if order else [])]),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if name in _OF_A_NODE:
+            command.add_argument("node", metavar="NODE", help="the node's name in Kubernetes")
+        if order:
+            _add_order(command)
+        else:
+            command.add_argument("--json", action="store_true", help="print the answer as JSON")
+        command.add_argument(
+            "--url", default=os.environ.get("FOREWARN_REMEDIATION_URL", _URL), help="where it is"
+        )
+
+
+def _add_order(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--reason", required=True, help="why, for everybody to read")
+    command.add_argument("--author", default=None, help="who asks (default: your user name)")
+    command.add_argument(
+        "--token-file",
+        type=Path,
+        default=Path(os.environ.get("FOREWARN_TOKEN_FILE", _TOKEN_FILE)),
+        help="the operator's token",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do one command; return the exit status."""
+    try:
+        if arguments.command in _ORDERS:
+            return _order(arguments)
+        status = arguments.command == "status"
+        path = "status" if status else f"episodes/{quote(arguments.node, safe='')}"
+        found = _ask("GET", f"{arguments.url}/api/v1/{path}")
+    except _Unanswered as error:
+        print(error, file=sys.stderr)
+        return error.status
+    if arguments.json:
+        print(json.dumps(found, indent=2))
+    else:
+        print("\n".join(_status(found) if status else _story(found)))
+    return 0
+
+
+def _order(arguments: argparse.Namespace) -> int:
+    of_a_node = arguments.command in _OF_A_NODE
+    path = arguments.command
+    if of_a_node:
+        path = f"episodes/{quote(arguments.node, safe='')}/{path}"
+    try:
+        token = SecretFile(arguments.token_file).read()
+    except SecretUnreadable as error:
+        raise _Unanswered(f"{error}; name the token's file with --token-file", _EX_NOPERM) from None
+    order = {"author": arguments.author or getpass.getuser(), "reason": arguments.reason}
+    done = _ask("POST", f"{arguments.url}/api/v1/{path}", token=token, order=order)
+    print(f"{arguments.node if of_a_node else 'remediation'}: {done['outcome']}")
+    return 0
+
+
+def _ask(
+    method: str, url: str, *, token: str | None = None, order: dict[str, str] | None = None
+) -> Any:
+    headers = {"Authorization": f"Bearer {token}"} if token is not None else {}
+    try:
+        answer = requests.request(
+            method,
+            url,
+            json=order,
+            headers=headers,
+            timeout=_TIMEOUT_SECONDS,
+            allow_redirects=False,
+        )
+        found = answer.json()
+    except requests.JSONDecodeError:
+        message = f"{url}: not an answer of remediation, is this its status port?"
+        raise _Unanswered(message, _EX_UNAVAILABLE) from None
+    except requests.RequestException as error:
+        message = f"{url}: cannot be reached ({type(error).__name__}); say where with --url"
+        raise _Unanswered(message, _EX_UNAVAILABLE) from None
+    if answer.status_code == 200:
+        return found
+    status = {400: _EX_USAGE, 401: _EX_NOPERM}.get(answer.status_code, _EX_UNAVAILABLE)
+    raise _Unanswered(f"not done: {found.get('error', answer.status_code)}", status)
+
+
+def _status(found: dict[str, Any]) -> list[str]:
+    lines = [f"mode {found['mode']}: {found['sentence']}"]
+    lines.append("this replica leads" if found["leads"] else f"leader: {found['holder'] or 'none'}")
+    if found["pause"]:
+        lines.append(f"PAUSED by {found['pause']['author']}: {found['pause']['reason']}")
+    if found["breaker"] and found["breaker"].get("tripped_at") is not None:
+        lines.append(f"BREAKER OPEN: {found['breaker']['reason']}")
+    if found["episodes"]:
+        width = max(len(one["node"]) for one in found["episodes"])
+        lines += ["", "episodes:"]
+        lines += [
+            f"  {one['node']:<{width}}  {one['state']:<12}  {one['sentence']}"
+            for one in found["episodes"]
+        ]
+    if found["scopes"]:
+        lines += ["", f"budget:{'used':>15} allowed"]
+        lines += [
+            f"  {scope:<14}{use['used']:>6g} {use['allowed']:>7g}"
+            for scope, use in found["scopes"].items()
+        ]
+    return lines
+
+
+def _story(found: dict[str, Any]) -> list[str]:
+    finding = found["finding"]
+    if finding is None:
+        where = "is well as far as known" if found["in_pool"] else "is not in the pool"
+        return [f"{found['node']} {where}: no alert, no mark, no hold"]
+    lines = [f"{found['node']}: {finding['state']}", f"  {finding['sentence']}"]
+    if finding["refusal"]:
+        lines.append(f"  {finding['refusal']['reason']}. {found['advice']}")
+    for suspect in found["suspects"]:
+        what = f"{suspect.get('cause') or 'any cause'} within {suspect.get('horizon') or '?'}"
+        lines.append(f"  alert: {suspect['alert']} {suspect['severity']}, {what}")
+    if found["mark"]:
+        lines.append(f"  mark: {found['mark']['state']}, {found['mark']['reason']}")
+    if found["hold"]:
+        lines.append(f"  hold: {found['hold']['reason']}")
+    if found["unschedulable"]:
+        lines.append(f"  cordoned, last by {found['cordoned_by'] or 'somebody'}")
+    lines += [f"  {told['ago']}: {told['sentence']}" for told in found["decisions"]]
+    return lines

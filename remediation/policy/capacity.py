@@ -1,0 +1,126 @@
+"""Room: does every pod that is to leave fit somewhere else, with all its demands?
+
+An approximation of the scheduler that errs towards no: the largest pods are
+placed first, each on the node where it leaves least behind.  Nodes at risk are
+no place to go, and those who already wait for a node go before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from remediation.policy.eligibility import HOSTNAME
+from remediation.policy.floor import Floor, largest_first
+from remediation.policy.jobs import Bond, job_of
+from remediation.policy.refusal import Reason, Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from remediation.policy.jobs import Job
+    from remediation.policy.snapshot import Pod, Snapshot
+
+# What a pod says of the domain that all pods of its job must share: ours, and Kueue's.
+TOPOLOGY_ANNOTATIONS = ("forewarn.dev/topology", "kueue.x-k8s.io/podset-required-topology")
+Domain = tuple[str, str] | None
+"""A label and its value; None is anywhere."""
+
+
+def room(moves: Mapping[Job, tuple[Pod, ...]], snapshot: Snapshot) -> Refusal | None:
+    """Return why the pods of `moves` have nowhere to go together, or None when all fit."""
+    pods = [pod for found in moves.values() for pod in found]
+    unread = next((one for pod in pods for one in _unread(pod, snapshot)), None)
+    if unread is not None:
+        return Refusal(Reason.VOLUMES_UNREADABLE, f"where volume {unread} can be is not known")
+    floor = Floor(snapshot)
+    for pod in _ahead(moves, snapshot):
+        floor.place(pod)
+    for job in sorted(moves):
+        fuller = _placed(job, moves[job], floor, snapshot)
+        if fuller is None:
+            return _no_room(job, moves[job], snapshot)
+        floor = fuller
+    return None
+
+
+def claims_of(
+    pods_on: Mapping[str, tuple[Pod, ...]], names: Iterable[str]
+) -> frozenset[tuple[str, str]]:
+    """Return the claims (namespace, name) of the pods on GPUs of the nodes `names`."""
+    return frozenset(
+        (pod.namespace, claim)
+        for name in names
+        for pod in pods_on.get(name, ())
+        if pod.gpus and not pod.finished
+        for claim in pod.claims
+    )
+
+
+def _placed(job: Job, pods: tuple[Pod, ...], floor: Floor, snapshot: Snapshot) -> Floor | None:
+    for domain in _domains(job, pods, snapshot):
+        trial = floor.within(domain)
+        if all(trial.place(_untied(pod, job)) for pod in largest_first(pods)):
+            return floor.after(trial)
+    return None
+
+
+def _untied(pod: Pod, job: Job) -> Pod:
+    """Return the pod as it will be made anew: what tied one of a gang is its scheduler."""
+    if job.bond is not Bond.GANG or HOSTNAME not in pod.node_selector:
+        return pod
+    rest = {key: value for key, value in pod.node_selector.items() if key != HOSTNAME}
+    return replace(pod, node_selector=rest)
+
+
+def _no_room(job: Job, pods: tuple[Pod, ...], snapshot: Snapshot) -> Refusal:
+    lone = next((pod for pod in pods if not Floor(snapshot).place(_untied(pod, job))), None)
+    if lone is not None:
+        return Refusal(Reason.NO_CAPACITY, f"no healthy node can take {lone} of {job}")
+    words = f"healthy nodes have no room for {len(pods)} pods of {job} at once"
+    return Refusal(Reason.NO_CAPACITY, words)
+
+
+def _unread(pod: Pod, snapshot: Snapshot) -> list[str]:
+    return [
+        f"{pod.namespace}/{claim}"
+        for claim in pod.claims
+        if (pod.namespace, claim) not in snapshot.volumes
+    ]
+
+
+def _ahead(moves: Mapping[Job, tuple[Pod, ...]], snapshot: Snapshot) -> tuple[Pod, ...]:
+    """Return whose room is spoken for: pods without a node, and those of other waves under way."""
+    waiting = [pod for pod in snapshot.pending if not pod.gated and pod.ends_at is None]
+    keys = {job.key for job in moves}
+    moving = {
+        uid
+        for key, wave in snapshot.ledger.waves.items()
+        if wave.ended_at is None and key not in keys
+        for uid in wave.pods
+    }
+    if moving:
+        waiting += [p for pods in snapshot.pods.values() for p in pods if p.uid in moving]
+    return largest_first(waiting)
+
+
+def _domains(job: Job, pods: tuple[Pod, ...], snapshot: Snapshot) -> tuple[Domain, ...]:
+    """Return the domains in which the pods may go.
+
+    Where a gang must share a domain, that is the one of its pods that stay; one
+    that leaves as a whole may share any.
+    """
+    label = next((pod.notes[a] for pod in pods for a in TOPOLOGY_ANNOTATIONS if a in pod.notes), "")
+    if not label or job.bond is not Bond.GANG:
+        return (None,)
+    leaving = {pod.uid for pod in pods}
+    labels = snapshot.policy.migrate.job_labels
+    stay = {
+        snapshot.nodes[name].labels.get(label, "")
+        for name, found in snapshot.pods.items()
+        if name in snapshot.nodes
+        for pod in found
+        if pod.uid not in leaving and not pod.finished and job_of(pod, labels).key == job.key
+    }
+    every = {node.labels[label] for node in snapshot.nodes.values() if label in node.labels}
+    return tuple((label, value) for value in sorted((stay & every) if stay else every))

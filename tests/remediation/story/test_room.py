@@ -1,0 +1,65 @@
+"""Work leaves when there is room for it, and not before; its node takes no new work meanwhile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tests.remediation.site import eventually
+from tests.remediation.story.test_jobs_moved import LONG_SECONDS, add_gang, moving
+from tests.remediation.story.test_migrated import add_replicas, is_drained, running_on
+
+if TYPE_CHECKING:
+    from tests.remediation.site import Site
+
+
+def test_work_waits_for_room_on_an_excluded_node_and_leaves_when_some_comes(site: Site) -> None:
+    site.add_nodes(1)
+    (sick,) = add_gang(site, "train", 1)
+    before = running_on(site)
+    with site.run(policy=moving()) as running:
+        running.post(site.monitoring.fire(sick))
+        eventually(lambda: site.cordoned() == [sick])
+        eventually(lambda: running.reasons() == {sick: "no_capacity"})
+        assert running_on(site) == before
+        site.add_machine(f"late-{site.id}", {"story": site.id})
+        eventually(lambda: is_drained(site, sick), LONG_SECONDS)
+        eventually(lambda: set(running_on(site).values()) == {f"late-{site.id}"}, LONG_SECONDS)
+
+
+def test_a_volume_that_can_be_nowhere_else_keeps_its_pod(site: Site) -> None:
+    names = site.add_nodes(2)
+    bind_to(site, names[0])
+    spec: dict[str, Any] = {
+        "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}],
+        "nodeName": names[0],
+    }
+    add_replicas(site, "db", 1, **spec)
+    before = running_on(site)
+    with site.run(policy=moving()) as running:
+        running.post(site.monitoring.fire(names[0]))
+        eventually(lambda: running.reasons() == {names[0]: "no_capacity"})
+        assert site.cordoned() == [names[0]]
+        assert running_on(site) == before
+
+
+def bind_to(site: Site, node: str) -> None:
+    """A claim whose volume is on one node only."""
+    name, size = f"pv-{site.id}", {"storage": "1Gi"}
+    here = [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]
+    shape = {"accessModes": ["ReadWriteOnce"], "storageClassName": ""}
+    site.core.create_persistent_volume(
+        {
+            "metadata": {"name": name},
+            "spec": {
+                **shape,
+                "capacity": size,
+                "local": {"path": "/nowhere"},
+                "claimRef": {"namespace": site.namespace, "name": "data"},
+                "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": here}]}},
+            },
+        }
+    )
+    claim = {**shape, "volumeName": name, "resources": {"requests": size}}
+    site.core.create_namespaced_persistent_volume_claim(
+        site.namespace, {"metadata": {"name": "data"}, "spec": claim}
+    )
