@@ -48,6 +48,8 @@ class Recipe:
     search: likelihood.Search = field(default_factory=likelihood.Search)
     windows: int = 12_000
     """Healthy windows that TadGAN is trained on; a fifth as many freeze the constants."""
+    left_out: frozenset[str] = frozenset()
+    """Kinds of story that training must not see, to learn what the artefact makes of strangers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,13 @@ class Run:
         self.recipe = recipe
         self.report = report
         self.plans = {
-            split: plan(split, amounts, seed=recipe.seed, step_seconds=schema.STEP_SECONDS)
+            split: plan(
+                split,
+                amounts,
+                seed=recipe.seed,
+                step_seconds=schema.STEP_SECONDS,
+                left_out=recipe.left_out,
+            )
             for split, amounts in recipe.amounts.items()
         }
 
@@ -158,6 +166,7 @@ class Run:
             rows=sum(one.steps for one in planned) * 8,
             episodes=len(planned),
             seed=self.recipe.seed,
+            left_out=tuple(sorted(self.recipe.left_out)),
         )
 
 
@@ -199,8 +208,7 @@ def _fails(planned: Planned) -> bool:
 def _cause(planned: Planned) -> Cause | None:
     from simulator.faults import story
 
-    scenario = planned.recording.scenario
-    return story(scenario if isinstance(scenario, str) else scenario.kind).cause
+    return story(planned.kind).cause
 
 
 def _failures(planned: list[Planned]) -> dict[Cause, int]:
