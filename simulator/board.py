@@ -7,6 +7,7 @@ No two boards are alike: `Build` draws what manufacturing and position spread.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,10 @@ SM_CLOCK_HERTZ = 1.98e9
 SM_IDLE_CLOCK_HERTZ = 3.45e8
 MEMORY_CLOCK_HERTZ = 2.619e9
 LINK_LANES = 16.0
+LINK_GENERATION, LINK_IDLE_GENERATION = 5.0, 1.0
 POWER_SUPPLIES = 6
+FULL_LOAD_WATTS = 7_000.0
+"""What a busy node of eight boards turns into heat."""
 ZERO: Whole = np.zeros(1, dtype=np.int64)
 
 
@@ -54,6 +58,20 @@ class Build:
     """[node] mean air temperature at the inlet."""
     flow_liters_per_minute: Floats
     """[node] nominal coolant flow."""
+    return_pascals: Floats
+    """[node] coolant pressure at the outlet; equal within a rack."""
+    drop_pascals: Floats
+    """[node] pressure lost through the node at nominal flow."""
+    humidity_ratio: Floats
+    """[node] relative humidity of the air; equal within a rack."""
+    leak_volts: Floats
+    """[node] voltage of a dry leak detector."""
+    conversion_ratio: Floats
+    """[node] efficiency of the power supplies."""
+    bus_volts: Floats
+    """[node] voltage of the bus without load."""
+    scrape_seconds: Floats
+    """[node] how long dcgm-exporter usually takes to answer."""
 
 
 def build(nodes: Noise, racks: Noise, gpus: int) -> Build:
@@ -65,6 +83,10 @@ def build(nodes: Noise, racks: Noise, gpus: int) -> Build:
 
     def shared(name: str, low: float, high: float) -> Floats:
         return np.asarray(low + (high - low) * racks.uniform("build " + name, ZERO, 1)[0, :, 0])
+
+    def own(name: str, mean: float, ratio: float) -> Floats:
+        draws = np.clip(nodes.normal("build " + name, ZERO, 1)[0, :, 0], -2.5, 2.5)
+        return np.asarray(mean * (1.0 + ratio * draws))
 
     count = len(nodes.keys)
     valves = np.clip(nodes.normal("build valve", ZERO, 1)[0, :, 0], -2.0, 2.0)
@@ -81,6 +103,13 @@ def build(nodes: Noise, racks: Noise, gpus: int) -> Build:
         supply_celsius=shared("supply", 27.5, 32.5),
         inlet_celsius=shared("inlet", 21.0, 25.0),
         flow_liters_per_minute=np.asarray(1.4 * gpus * (1.0 + 0.03 * valves)),
+        return_pascals=shared("return pressure", 125_000.0, 175_000.0),
+        drop_pascals=own("drop", 90_000.0, 0.06),
+        humidity_ratio=shared("humidity", 0.28, 0.52),
+        leak_volts=own("leak volts", 1.73, 0.003),
+        conversion_ratio=own("conversion", 0.935, 0.004),
+        bus_volts=own("bus", 54.3, 0.002),
+        scrape_seconds=np.exp(own("scrape", math.log(0.09), -0.25)),
     )
 
 

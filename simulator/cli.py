@@ -192,8 +192,10 @@ def _record(options: argparse.Namespace) -> int:
 
 def _scenarios(_options: argparse.Namespace) -> int:
     for kind, told in STORIES.items():
-        sort = f"fault, {told.cause}" if told.cause else "look-alike" if told.lookalike else "quiet"
-        print(f"{kind:<20} {sort:<18} {told.summary}")
+        sort = "look-alike" if told.lookalike else "quiet"
+        if told.cause:
+            sort = f"fault, {told.cause}, {told.pace}"
+        print(f"{kind:<20} {sort:<28} {told.summary}")
     return 0
 
 

@@ -35,7 +35,9 @@ class NodeReading:
 
     `values` is [gpu, channel] in schema order, NaN where nothing can be read;
     `page_up` and `bmc_up` tell whether dcgm-exporter and the BMC answer; [gpu]:
-    `dead`, `occupied` by a workload, and the BMC's own view of each board.
+    `dead`, `hidden` from the page though alive, `occupied` by a workload, and
+    the BMC's own view of each board.  `host_on` tells whether the host has
+    power, `scrape_seconds` how much longer than usual the page takes.
     """
 
     node: str
@@ -43,7 +45,10 @@ class NodeReading:
     values: Floats
     page_up: bool
     bmc_up: bool
+    host_on: bool
+    scrape_seconds: float
     dead: Flags
+    hidden: Flags
     occupied: Flags
     core_celsius: Floats
     memory_celsius: Floats
@@ -116,7 +121,10 @@ class Fleet:
             values=block.values[lane, :, -1],
             page_up=bool(block.page_up[-1, lane]),
             bmc_up=bool(block.bmc_up[-1, lane]),
+            host_on=bool(block.host_on[-1, lane]),
+            scrape_seconds=float(block.scrape_seconds[-1, lane]),
             dead=block.dead[-1, lane],
+            hidden=block.hidden[-1, lane],
             occupied=block.occupied[-1, lane],
             core_celsius=block.core_celsius[-1, lane],
             memory_celsius=block.memory_celsius[-1, lane],

@@ -60,6 +60,7 @@ class Load:
     memory_watts: Floats
     flow: Floats
     host: Floats
+    supply_kelvin: Floats
 
 
 class Machines:
@@ -96,7 +97,7 @@ class Machines:
         times = index.astype(np.float64) * self.step_seconds
         stress = self._stress(times)
         work = self._work(times, index, stress)
-        load = self._load(times, stress, work)
+        load = self._load(times, index, stress, work)
         trace = self._run(load)
         self.step += steps
         return self._readout.read(index, stress, work, load.flow, trace)
@@ -115,33 +116,39 @@ class Machines:
             )
             for lane, machine in enumerate(self.plan)
         ]
-        runs = (~(stress.halted | self.vacated))[:, :, None] & ~stress.dead
-        return workload.Activity(
-            busy=np.stack([lane.busy for lane in lanes], axis=1) * runs,
-            intensity=np.stack([lane.intensity for lane in lanes], axis=1) * runs,
-            memory=np.stack([lane.memory for lane in lanes], axis=1) * runs,
-            held=np.where(runs, np.stack([lane.held for lane in lanes], axis=1), 0.006),
+        gone = stress.dead | stress.unbound
+        runs = (~(stress.halted | stress.off | self.vacated))[:, :, None] & ~gone
+        whole = workload.Activity(
+            busy=np.stack([lane.busy for lane in lanes], axis=1),
+            intensity=np.stack([lane.intensity for lane in lanes], axis=1),
+            memory=np.stack([lane.memory for lane in lanes], axis=1),
+            held=np.stack([lane.held for lane in lanes], axis=1),
         )
+        return workload.disturbed(whole, stress, runs, times)
 
-    def _load(self, times: Floats, stress: Stress, work: Activity) -> Load:
+    def _load(self, times: Floats, index: Whole, stress: Stress, work: Activity) -> Load:
         build = self._build
         pump = 1.0 + 0.008 * self._noise.drift("pump", times, 900.0, 1)[:, :, 0]
         ratio = stress.flow_ratio * pump
-        alive = ~stress.dead
-        floor = build.idle_watts * alive
+        if stress.bubble_ratio.any():
+            gas = self._noise.normal("bubbles", index, 1)[:, :, 0]
+            ratio = ratio * np.maximum(0.1, 1.0 + stress.bubble_ratio * gas)
+        alive = ~(stress.dead | stress.off[:, :, None])
+        floor = (build.idle_watts + stress.floor_watts) * alive
         return Load(
             wanted_watts=floor + build.dynamic_watts * work.intensity,
-            limit_watts=stress.power_limit_watts,
+            limit_watts=np.minimum(stress.power_limit_watts, stress.supplied_watts),
             floor_watts=floor,
             kelvin_per_watt=thermal.resistance(
                 build.solid_kelvin_per_watt,
                 build.film_kelvin_per_watt,
                 stress.interface_ratio,
-                ratio[:, :, None],
+                ratio[:, :, None] * stress.plate_flow_ratio,
             ),
             memory_watts=thermal.MEMORY_WATTS * work.memory,
             flow=build.flow_liters_per_minute * ratio,
-            host=power.host_watts(work.busy),
+            host=power.host_watts(work.busy) * ~stress.off,
+            supply_kelvin=stress.supply_kelvin,
         )
 
     def _run(self, load: Load) -> Trace:
@@ -170,7 +177,8 @@ class Machines:
         total = watts.sum(axis=1) + load.host[step]
         rise = cooling.rise_kelvin(total, load.flow[step])
         heat.rise = thermal.approach(heat.rise, rise, dt, cooling.RISE_SECONDS)
-        supply = cooling.supply_celsius(build.supply_celsius, self._racks.mean(total))
+        point = build.supply_celsius + load.supply_kelvin[step]
+        supply = cooling.supply_celsius(point, self._racks.mean(total))
         heat.supply = thermal.approach(heat.supply, supply, dt, cooling.LOOP_SECONDS)
         trace.watts[step], trace.wanted[step], trace.granted[step] = watts, wanted, granted
         trace.core[step], trace.memory[step] = heat.core, heat.memory
@@ -180,7 +188,8 @@ class Machines:
         """Return the temperatures at which the first step's load would settle."""
         watts = load.wanted_watts[0]
         total = watts.sum(axis=1) + load.host[0]
-        supply = cooling.supply_celsius(self._build.supply_celsius, self._racks.mean(total))
+        point = self._build.supply_celsius + load.supply_kelvin[0]
+        supply = cooling.supply_celsius(point, self._racks.mean(total))
         rise = cooling.rise_kelvin(total, load.flow[0])
         coolant = supply[:, None] + rise[:, None] * self._build.upstream_ratio
         core = np.minimum(coolant + load.kelvin_per_watt[0] * watts, board.HELD_CELSIUS)

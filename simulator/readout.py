@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from model.schema import Level
-from simulator import board, cooling, links, memory, power, sensors
+from simulator import board, links, memory, power, sensors
 from simulator.counters import Counters, latched
 from simulator.shown import CHANNELS, SHOWN
+from simulator.tray import Tray
 
 if TYPE_CHECKING:
     from simulator.arrays import Flags, Floats, Whole
@@ -24,7 +25,22 @@ CHANNEL_NAMES: tuple[str, ...] = SHOWN
 XID = "gpu_xid_code"
 APPLICATION_XIDS = np.array([13.0, 31.0, 43.0, 45.0])
 APPLICATION_XIDS_PER_SECOND = 6e-7
-DAY_SECONDS = 86_400.0
+FAILED_READS = "node_dcgm_failed_reads_total"
+SCRAPE_SPREAD = 0.25
+SCRAPE_DEADLINE_SECONDS = 8.0
+"""After this a reader gives up: a page that takes longer is a read that failed."""
+REFUSED_SECONDS = 0.003
+HIDDEN_BY_PARTITIONS = frozenset(
+    {
+        "gpu_utilization_ratio",
+        "gpu_remapped_rows_correctable_total",
+        "gpu_remapped_rows_uncorrectable_total",
+        "gpu_row_remap_pending",
+        "gpu_row_remap_failed",
+        "gpu_memory_spare_exhausted_banks",
+    }
+)
+"""What cannot be read of a GPU while it is cut into instances."""
 OCCUPIED_RATIO = 0.02
 """Framebuffer share above which a GPU has a tenant."""
 
@@ -36,16 +52,21 @@ class Block:
     `values` is [node, gpu, step, channel] in the order of `shown.SHOWN`: gauges in the
     schema's units, counters cumulative, node channels repeated on each GPU,
     NaN where nothing could be read.  `times` [step] in seconds; `page_up`,
-    `bmc_up` [step, node]: whether each source answered.  [step, node, gpu]:
-    `dead` boards, `occupied` ones (given to a workload, busy or not), and what
-    the BMC sees of a board by itself: `core_celsius`, `memory_celsius`, `watts`.
+    `bmc_up` [step, node]: whether each source answered, `host_on` whether the
+    host has power, `scrape_seconds` what delays the page.  [step, node, gpu]:
+    `dead` boards, those `hidden` from the page though alive, `occupied` ones
+    (given to a workload, busy or not), and what the BMC sees of a board by
+    itself: `core_celsius`, `memory_celsius`, `watts`.
     """
 
     times: Floats
     values: Floats
     page_up: Flags
     bmc_up: Flags
+    host_on: Flags
     dead: Flags
+    hidden: Flags
+    scrape_seconds: Floats
     occupied: Flags
     core_celsius: Floats
     memory_celsius: Floats
@@ -61,6 +82,7 @@ class Readout:
         self._gpus = gpus
         self._dt = step_seconds
         self._counters = Counters(noise, gpus)
+        self._tray = Tray(noise, build)
         seen = noise.uniform("old xid", board.ZERO, gpus)[0]
         self._xid = np.where(seen < 0.06, self._application_codes(board.ZERO)[0], 0.0)
         # Before 4.8.1 dcgm-exporter shows 0 until the first XID, since then nothing.
@@ -74,18 +96,27 @@ class Readout:
         gpu |= self._flags(stress, trace)
         gpu |= self._errors(steps, stress, work, trace)
         gpu[XID] = self._codes(steps, stress, work)
-        node = self._node(steps, stress.times, flow, trace)
-        page_up = ~stress.page_down & sensors.answers(
+        answered = sensors.answers(
             self._noise, "dcgm", steps, sensors.DCGM_GAPS_PER_SECOND, self._dt
         )
-        bmc_up = sensors.answers(self._noise, "bmc", steps, sensors.BMC_GAPS_PER_SECOND, self._dt)
-        values = self._table(gpu, node, stress.dead, page_up, bmc_up)
+        page_up = answered & ~(stress.page_down | stress.off)
+        watched = self._watched(steps, stress, page_up)
+        page_up &= watched["node_dcgm_scrape_seconds"] < SCRAPE_DEADLINE_SECONDS
+        bmc_up = ~stress.bmc_down & sensors.answers(
+            self._noise, "bmc", steps, sensors.BMC_GAPS_PER_SECOND, self._dt
+        )
+        seen_by_bmc = self._tray.read(steps, stress, flow, trace)
+        node = {name: np.where(bmc_up, value, np.nan) for name, value in seen_by_bmc.items()}
+        values = self._table(gpu, node | watched, stress, page_up)
         return Block(
             times=stress.times,
             values=values,
             page_up=page_up,
             bmc_up=bmc_up,
-            dead=stress.dead,
+            host_on=~stress.off,
+            dead=stress.dead | stress.off[:, :, None],
+            hidden=stress.unbound | stress.unread,
+            scrape_seconds=stress.scrape_seconds,
             occupied=work.held > OCCUPIED_RATIO,
             core_celsius=trace.core,
             memory_celsius=trace.memory,
@@ -115,15 +146,18 @@ class Readout:
             "gpu_sm_clock_hertz": np.round(clock / 1.5e7) * 1.5e7,
             "gpu_memory_clock_hertz": np.full_like(core, board.MEMORY_CLOCK_HERTZ),
             "gpu_memory_used_bytes": np.round(work.held * board.MEMORY_BYTES / 2**20) * 2.0**20,
-            "gpu_pcie_link_width": np.full_like(core, board.LINK_LANES),
+            "gpu_pcie_link_width": stress.pcie_lanes,
+            "gpu_pcie_link_generation": np.where(
+                work.busy > 0.0, stress.pcie_generation, board.LINK_IDLE_GENERATION
+            ),
             **{name: np.round(np.clip(share, 0.0, 1.0), 6) for name, share in ratio.items()},
         }
 
     def _flags(self, stress: Stress, trace: Trace) -> dict[str, Floats]:
-        hot, capped = _withheld(stress, trace)
+        hot, capped, starved = _withheld(stress, trace)
         return {
             "gpu_thermal_slowdown_active": hot.astype(np.float64),
-            "gpu_power_brake_active": np.zeros_like(trace.watts),
+            "gpu_power_brake_active": starved.astype(np.float64),
             "gpu_power_cap_active": capped.astype(np.float64),
             "gpu_row_remap_failed": stress.remap_failed.astype(np.float64),
             "gpu_recovery_action": stress.recovery_action,
@@ -134,23 +168,14 @@ class Readout:
     ) -> dict[str, Floats]:
         """Count everything that accumulates."""
         dt, noise = self._dt, self._noise
-        hot, capped = _withheld(stress, trace)
+        hot, capped, _ = _withheld(stress, trace)
         rate = self._build.correctable_per_second + stress.correctable_per_second
         correctable = memory.correctable_expected(rate, work.memory, trace.memory, dt)
         remaps = stress.remaps_per_second * work.memory + memory.HEALTHY_REMAPS_PER_SECOND
         expected = {
             "gpu_memory_correctable_errors_total": correctable,
             "gpu_remapped_rows_correctable_total": remaps * dt,
-            "gpu_pcie_replays_total": links.expected(links.PCIE_REPLAYS_PER_SECOND, work.busy, dt),
-            "gpu_nvlink_crc_errors_total": links.expected(
-                links.NVLINK_CRC_PER_SECOND, work.busy, dt
-            ),
-            "gpu_nvlink_replay_errors_total": links.expected(
-                links.NVLINK_REPLAYS_PER_SECOND, work.busy, dt
-            ),
-            "gpu_nvlink_recovery_errors_total": links.expected(
-                links.NVLINK_RECOVERIES_PER_SECOND, work.busy, dt
-            ),
+            **links.expected_errors(stress, work.busy, dt),
         }
         growth = {name: noise.poisson(name, steps, rates) for name, rates in expected.items()}
         growth |= {
@@ -184,56 +209,44 @@ class Readout:
         self._xid = shown[-1].copy()
         return np.where(shown > 0.0, shown, self._no_xid[None])
 
-    def _node(self, steps: Whole, times: Floats, flow: Floats, trace: Trace) -> dict[str, Floats]:
-        """Return the BMC's channels as [step, node]."""
-        noise = self._noise
-
-        def seen(truth: Floats, name: str, sigma: float, quantum: float) -> Floats:
-            read = sensors.read(truth[:, :, None], noise, name, steps, sigma=sigma, quantum=quantum)
-            return np.asarray(read[:, :, 0])
-
-        day = np.sin(2.0 * np.pi * (times / DAY_SECONDS - 0.4))[:, None]
-        wander = noise.drift("inlet", times, 5_400.0, 1)[:, :, 0]
-        inlet = self._build.inlet_celsius + 0.8 * day + 0.35 * wander
-        rpm = cooling.fan_rpm(inlet, trace.heat * (1.0 - cooling.LIQUID_SHARE))
-        drawn = power.drawn_watts(trace.heat, cooling.fan_watts(rpm))
-        back = trace.supply + trace.rise
+    def _watched(self, steps: Whole, stress: Stress, page_up: Flags) -> dict[str, Floats]:
+        """Return [step, node]: what a reader of dcgm-exporter sees of it, answered or not."""
+        jitter = self._noise.normal("scrape", steps, 1)[:, :, 0]
+        took = self._build.scrape_seconds * np.exp(SCRAPE_SPREAD * jitter) + stress.scrape_seconds
+        in_time = page_up & (took < SCRAPE_DEADLINE_SECONDS)
+        missed = np.broadcast_to((~in_time)[:, :, None].astype(np.float64), stress.dead.shape)
+        never = np.zeros_like(stress.reload)
+        total = self._counters.grow({FAILED_READS: missed}, never)[FAILED_READS][:, :, 0]
+        refused = np.where(page_up, took, REFUSED_SECONDS)
         return {
-            "node_inlet_temperature_celsius": seen(inlet, "inlet", 0.08, 0.25),
-            "node_power_watts": seen(drawn, "node power", 12.0, 1.0),
-            "node_fan_speed_rpm": seen(rpm, "fan", 40.0, 30.0),
-            "node_coolant_supply_temperature_celsius": seen(trace.supply, "supply", 0.06, 0.1),
-            "node_coolant_return_temperature_celsius": seen(back, "return", 0.08, 0.1),
-            "node_coolant_flow_liters_per_minute": np.maximum(0.0, seen(flow, "flow", 0.04, 0.05)),
-            "node_leak_detected": np.zeros_like(flow),
-            "node_power_supplies_failed": np.zeros_like(flow),
+            "node_dcgm_scrape_seconds": np.minimum(refused, SCRAPE_DEADLINE_SECONDS),
+            FAILED_READS: total,
         }
 
     def _table(
-        self,
-        gpu: dict[str, Floats],
-        node: dict[str, Floats],
-        dead: Flags,
-        page_up: Flags,
-        bmc_up: Flags,
+        self, gpu: dict[str, Floats], node: dict[str, Floats], stress: Stress, page_up: Flags
     ) -> Floats:
         """Lay the channels out as [node, gpu, step, channel]; a dead GPU shows only its XID."""
-        steps, nodes, gpus = dead.shape
+        steps, nodes, gpus = stress.dead.shape
         table = np.full((nodes, gpus, steps, len(CHANNELS)), np.nan)
+        with_code = page_up[:, :, None] & ~stress.unbound
+        whole = with_code & ~(stress.dead | stress.unread)
         for column, channel in enumerate(CHANNELS):
-            if channel.level is Level.NODE and channel.name in node:
-                readable = np.where(bmc_up, node[channel.name], np.nan)
-                table[:, :, :, column] = readable.T[:, None, :]
-            elif channel.name in gpu:
-                shown = page_up[:, :, None] & (True if channel.name == XID else ~dead)
+            if channel.level is Level.NODE:
+                table[:, :, :, column] = node[channel.name].T[:, None, :]
+            else:
+                shown = with_code if channel.name == XID else whole
+                if channel.name in HIDDEN_BY_PARTITIONS:
+                    shown = shown & ~stress.partitioned
                 readable = np.where(shown, gpu[channel.name], np.nan)
                 table[:, :, :, column] = readable.transpose(1, 2, 0)
         return table
 
 
-def _withheld(stress: Stress, trace: Trace) -> tuple[Flags, Flags]:
-    """Return whether heat, and whether the power limit, held the board below what it asked for."""
-    limit = stress.power_limit_watts
-    hot = trace.granted < np.minimum(trace.wanted, limit)
-    capped = ~hot & (limit < trace.wanted)
-    return hot, capped
+def _withheld(stress: Stress, trace: Trace) -> tuple[Flags, Flags, Flags]:
+    """Return what held the board below what it asked for: heat, its limit, or its regulators."""
+    limit, delivered = stress.power_limit_watts, stress.supplied_watts
+    hot = trace.granted < np.minimum(trace.wanted, np.minimum(limit, delivered))
+    starved = ~hot & (delivered < np.minimum(trace.wanted, limit))
+    capped = ~hot & ~starved & (limit < trace.wanted)
+    return hot, capped, starved

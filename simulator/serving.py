@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Self
@@ -60,7 +61,12 @@ class ServedFleet:
         self.addresses: tuple[Address, ...] = ()
         self._apps = [
             (
-                DcgmExporter(partial(fleet.reading, machine.node), machine.seed, pod_of),
+                DcgmExporter(
+                    partial(fleet.reading, machine.node),
+                    machine.seed,
+                    pod_of,
+                    wait=lambda seconds: time.sleep(seconds / fleet.speed),
+                ),
                 Bmc(partial(fleet.reading, machine.node), credentials, monotonic=monotonic),
             )
             for machine in fleet.plan

@@ -45,6 +45,30 @@ SHOWN: tuple[str, ...] = (
     "node_coolant_flow_liters_per_minute",
     "node_leak_detected",
     "node_power_supplies_failed",
+    "gpu_pcie_link_generation",
+    "node_fans_failed",
+    "node_board_temperature_celsius",
+    "node_coolant_supply_pressure_pascals",
+    "node_coolant_return_pressure_pascals",
+    "node_humidity_ratio",
+    "node_leak_detector_margin_volts",
+    "node_bus_voltage_volts",
+    "node_power_supply_efficiency_ratio",
+    "node_power_supply_temperature_celsius",
+    "node_power_supplies_without_input",
+    "node_dcgm_scrape_seconds",
+    "node_dcgm_failed_reads_total",
 )
 CHANNELS: tuple[Channel, ...] = tuple(BY_NAME[name] for name in SHOWN)
 """In the order of the arrays."""
+
+OUTLIVE_THE_HOST = frozenset(
+    {
+        "node_leak_detected",
+        "node_leak_detector_margin_volts",
+        "node_humidity_ratio",
+        "node_power_supplies_failed",
+        "node_power_supplies_without_input",
+    }
+)
+"""What a BMC can still say when the host is off; its other sensors then mean nothing."""

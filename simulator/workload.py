@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from simulator.arrays import Floats, Whole
+    from simulator.arrays import Flags, Floats, Whole
     from simulator.noise import Noise
+    from simulator.stress import Stress
 
 DAY_SECONDS = 86_400.0
+ROUND_SECONDS = 660.0
+"""Period of the unfamiliar work: GPUs take turns."""
 
 
 class Workload(StrEnum):
@@ -52,6 +55,33 @@ def activity(kind: Workload, noise: Noise, times: Floats, steps: Whole, gpus: in
     wobble = noise.normal("work wobble", steps, gpus)[:, 0]
     work.intensity = np.maximum(0.0, work.intensity * (1.0 + 0.012 * wobble))
     return work
+
+
+def disturbed(work: Activity, stress: Stress, runs: Flags, times: Floats) -> Activity:
+    """Return what really runs of `work` [step, node, gpu]; nothing does where `runs` is unset.
+
+    Waiting for storage holds memory and computes nothing.  A hung GPU claims
+    to be busy and computes nothing.  Unfamiliar work reads memory at full rate
+    on half of the GPUs in turn, at moderate power, while the others wait.
+    """
+    busy, intensity = work.busy, work.intensity
+    memory, held = work.memory, work.held
+    if stress.unfamiliar.any():
+        gpus = np.arange(busy.shape[-1])
+        turn = (np.floor(times[:, None] / ROUND_SECONDS) + gpus) % 2.0
+        odd = stress.unfamiliar[:, :, None]
+        busy = np.where(odd, 0.12 + 0.87 * turn[:, None], busy)
+        intensity = np.where(odd, 0.10 + 0.45 * turn[:, None], intensity)
+        memory = np.where(odd, 0.10 + 0.85 * turn[:, None], memory)
+        held = np.where(odd, 0.97, held)
+    idles = stress.waiting[:, :, None] | stress.hung
+    moves = runs & ~idles
+    return Activity(
+        busy=np.where(stress.hung, 1.0, np.where(idles, 0.02, busy)) * runs,
+        intensity=np.where(idles, 0.05, intensity) * runs,
+        memory=memory * moves,
+        held=np.where(runs, held, 0.006),
+    )
 
 
 def _slots(

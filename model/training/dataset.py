@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from model.increments import increments
-from model.schema import BY_NAME, Cause, Kind, Level
+from model.schema import BY_NAME, Cause, Kind, Level, Origin
 from model.training.labels import Outcome
 from model.training.scaling import XID
 from simulator.history import record_all
@@ -45,6 +45,7 @@ UNLISTED_IN_STOCK = frozenset(
         "gpu_row_remap_pending",
         "gpu_memory_spare_exhausted_banks",
         "gpu_pcie_link_width",
+        "gpu_pcie_link_generation",
         "gpu_nvlink_crc_errors_total",
         "gpu_nvlink_replay_errors_total",
         "gpu_nvlink_recovery_errors_total",
@@ -80,6 +81,13 @@ class Episode:
     def end_hours(self) -> float:
         """Until when the node was watched."""
         return float(self.hours[-1])
+
+    def of(self, names: Sequence[str]) -> Episode:
+        """Return the episode with these channels alone, in this order; raises `ValueError`."""
+        if tuple(names) == self.channels:
+            return self
+        picked = [self.channels.index(name) for name in names]
+        return replace(self, channels=tuple(names), readings=self.readings[:, :, picked])
 
     def windows(self, steps: NDArray[np.int64], length: int) -> NDArray[np.float32]:
         """Return [moment, gpu, step, channel]: the windows that end at `steps`, NaN before time."""
@@ -156,5 +164,5 @@ def _hides(profile: str, name: str, rng: np.random.Generator) -> bool:
     if profile == "stock":
         return name in UNLISTED_IN_STOCK
     if profile == "no-bmc":
-        return BY_NAME[name].level is Level.NODE
+        return BY_NAME[name].origin is Origin.REDFISH
     return profile == "sparse" and bool(rng.random() < SPARSE_RATIO)

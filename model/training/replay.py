@@ -76,6 +76,7 @@ def looks(steps: int, every: int) -> NDArray[np.int64]:
 def replay(predictor: Predictor, episode: Episode, every: int = EVERY_STEPS) -> Replay:
     """Show an episode to the artefact, from a cold start."""
     info = predictor.info
+    episode = episode.of(info.names)
     steps = looks(len(episode.hours), every)
     memory = Memory(info.state_width, info.step_seconds, every)
     state = predictor.initial_state(episode.readings.shape[0])

@@ -59,12 +59,6 @@ def _reasons(reading: NodeReading) -> Floats:
     return np.asarray(bits)
 
 
-def _generation(reading: NodeReading) -> Floats:
-    """Return the PCIe generation, which falls when nothing runs."""
-    ratio = reading.gpu("gpu_utilization_ratio")
-    return np.where(np.isnan(ratio), np.nan, np.where(ratio > 0.0, 5.0, 1.0))
-
-
 def _gauge(
     name: str, text: str, values: Callable[[NodeReading], Floats], *, whole: bool = True
 ) -> Family:
@@ -87,7 +81,7 @@ FAMILIES: tuple[Family, ...] = (
     _gauge("DCGM_FI_DEV_POWER_MGMT_LIMIT", "Power limit, W.", _of("gpu_power_limit_watts"), whole=False),
     _counter("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "Energy since driver load, mJ.", _of("gpu_energy_joules_total", 1e3)),
     _counter("DCGM_FI_DEV_PCIE_REPLAY_COUNTER", "PCIe replays.", _of("gpu_pcie_replays_total")),
-    _gauge("DCGM_FI_DEV_PCIE_LINK_GEN", "PCIe generation now.", _generation),
+    _gauge("DCGM_FI_DEV_PCIE_LINK_GEN", "PCIe generation now.", _of("gpu_pcie_link_generation")),
     _gauge("DCGM_FI_DEV_PCIE_LINK_WIDTH", "PCIe lanes now.", _of("gpu_pcie_link_width")),
     _gauge("DCGM_FI_DEV_GPU_UTIL", "Busy time, %.", _of("gpu_utilization_ratio", 100.0)),
     _gauge("DCGM_FI_DEV_MEM_COPY_UTIL", "Memory interface busy time, %.", _of("gpu_memory_active_ratio", 100.0)),

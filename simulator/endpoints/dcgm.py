@@ -32,8 +32,11 @@ XID_TEXT = {
     48: "Double Bit ECC Error",
     63: "ECC page retirement or row remapping recording event",
     64: "ECC page retirement or row remapper recording failure",
+    74: "NVLink Error",
     79: "GPU has fallen off the bus",
     92: "High single-bit ECC error rate",
+    94: "Contained memory error",
+    119: "GSP RPC timeout",
 }
 
 

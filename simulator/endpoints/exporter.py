@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +18,16 @@ CONTENT_TYPE = "text/plain; charset=utf-8"
 
 
 class DcgmExporter:
-    """A WSGI application over what one node shows now."""
+    """A WSGI application over what one node shows now; `wait` is called with simulated seconds."""
 
     def __init__(
         self,
         read: Callable[[], NodeReading],
         seed: int,
         pod_of: Callable[[NodeReading, int], Pod | None] = default_pod,
+        wait: Callable[[float], None] = time.sleep,
     ) -> None:
+        self._wait = wait
         self._read = read
         self._seed = seed
         self._pod_of = pod_of
@@ -41,7 +44,10 @@ class DcgmExporter:
 
     def _answer(self, path: str) -> tuple[HTTPStatus, str]:
         if path == "/metrics":
-            return HTTPStatus.OK, page(self._read(), self._seed, self._pod_of)
+            reading = self._read()
+            if reading.page_up and reading.scrape_seconds > 0.0:
+                self._wait(reading.scrape_seconds)
+            return HTTPStatus.OK, page(reading, self._seed, self._pod_of)
         if path == "/health":
             if self._read().page_up:
                 return HTTPStatus.OK, "OK"

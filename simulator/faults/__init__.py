@@ -1,8 +1,7 @@
 """The stories that can happen, by name.
 
-A new one is one file here with a `Story` subclass, and one entry in `STORIES`.
-Every story is a function of simulated time alone, so that live serving and
-recording agree.
+A new one is one `Story` here, and one entry in `STORIES`.  Every story is a
+function of simulated time alone, so that live serving and recording agree.
 """
 
 from __future__ import annotations
@@ -10,10 +9,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulator.faults.coolant_loss import CoolantLoss
+from simulator.faults.device import FirmwareHang, Lemon, OffTheBus, OffTheBusWarned
 from simulator.faults.driver_reload import DriverReload
+from simulator.faults.electricity import LostFeed, RegulatorSag, SupplyAgeing
 from simulator.faults.exporter_restart import ExporterRestart
 from simulator.faults.healthy import Healthy
+from simulator.faults.interconnect import CableDecay, LinkRetrain
+from simulator.faults.loop import (
+    HOT_WATER,
+    STUCK_VALVE,
+    AirIngress,
+    FilterClogging,
+    HoseBurst,
+    PumpFailover,
+    PumpWear,
+    SlowLeak,
+)
 from simulator.faults.memory_storm import MemoryStorm
+from simulator.faults.node_cooling import BlockedColdPlate, FanWear
 from simulator.faults.power_capping import PowerCapping
 from simulator.faults.thermal_interface import ThermalInterface
 
@@ -30,6 +43,25 @@ STORIES: dict[str, Story] = {
         PowerCapping(),
         DriverReload(),
         ExporterRestart(),
+        BlockedColdPlate(),
+        FanWear(),
+        PumpWear(),
+        FilterClogging(),
+        SlowLeak(),
+        HoseBurst(),
+        STUCK_VALVE,
+        HOT_WATER,
+        AirIngress(),
+        SupplyAgeing(),
+        LostFeed(),
+        RegulatorSag(),
+        CableDecay(),
+        LinkRetrain(),
+        FirmwareHang(),
+        OffTheBusWarned(),
+        OffTheBus(),
+        Lemon(),
+        PumpFailover(),
     )
 }
 

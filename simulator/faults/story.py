@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from model.schema import Cause
@@ -23,6 +23,15 @@ class Reach(StrEnum):
     RACK = "rack"
 
 
+class Pace(StrEnum):
+    """How a fault announces itself; of a sudden one nobody is promised days."""
+
+    GRADUAL = "gradual"
+    """It develops from its onset to its failure, for hours or days."""
+    SUDDEN = "sudden"
+    """Minutes of warning at most, or signs that are no measurements."""
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A failure that interrupts work: when (simulated seconds), which GPU (None: the node), why."""
@@ -36,11 +45,12 @@ class Failure:
 class Story(ABC):
     """One kind of story; `cause` is None for what is no fault."""
 
-    kind: ClassVar[str]
-    summary: ClassVar[str]
-    cause: ClassVar[Cause | None] = None
-    reach: ClassVar[Reach] = Reach.GPU
-    duration_seconds: ClassVar[tuple[float, float]]
+    kind: str
+    summary: str
+    cause: Cause | None = None
+    reach: Reach = Reach.GPU
+    pace: Pace = Pace.GRADUAL
+    duration_seconds: tuple[float, float]
     """Range from which a duration is drawn, evenly in its logarithm."""
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from simulator.endpoints.redfish.shapes import ROOT, Resource, collection, link, resource, timestamp
@@ -9,6 +10,8 @@ from simulator.endpoints.redfish.shapes import ROOT, Resource, collection, link,
 if TYPE_CHECKING:
     from simulator.fleet import NodeReading
 
+ALONE = re.compile("Coolant|Humidity")
+"""Sensors that stand in no report."""
 REPORTS = f"{ROOT}/TelemetryService/MetricReports"
 
 
@@ -16,7 +19,7 @@ def reports(
     reading: NodeReading, tray: list[Resource], boards: dict[str, list[Resource]]
 ) -> list[Resource]:
     """Return the telemetry service with one report of the tray and one of its boards."""
-    in_report = [item for item in tray if "Coolant" not in item["Id"]]
+    in_report = [item for item in tray if not ALONE.search(item["Id"])]
     of_boards = [item for owned in boards.values() for item in owned]
     reports = [
         _report("PlatformEnvironmentMetrics_0", reading, in_report),

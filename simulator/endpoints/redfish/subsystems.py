@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from simulator import board
+from simulator import board, power
 from simulator.endpoints.redfish.sensors import DETECTORS
 from simulator.endpoints.redfish.shapes import ENABLED, TRAY, Resource, collection, link, resource
 
@@ -66,33 +66,26 @@ def _detector(parent: str, place: str, reading: NodeReading) -> Resource:
 
 
 def power_supplies(reading: NodeReading) -> list[Resource]:
-    """As many supplies have failed as the channel says; the others share the load."""
+    """As many supplies stand without input or have failed as the channels say; the rest share.
+
+    The last one is the worst, as the channel of its efficiency says.
+    """
     path = f"{TRAY}/PowerSubsystem"
+    unfed = reading.of_node("node_power_supplies_without_input")
     failed = reading.of_node("node_power_supplies_failed")
     watts = reading.of_node("node_power_watts") / max(1.0, board.POWER_SUPPLIES - failed)
     supplies: list[Resource] = []
     for index in range(board.POWER_SUPPLIES):
-        broken = index < failed
-        unit = f"{path}/PowerSupplies/PSU_{index}"
-        status = {"Health": "Critical" if broken else "OK", "State": "Enabled"}
-        supplies.append(
-            resource(
-                unit,
-                "PowerSupply.v1_5_0.PowerSupply",
-                Metrics=link(f"{unit}/Metrics"),
-                PowerSupplyType="AC",
-                Status=status,
-            )
+        unit, broken = f"{path}/PowerSupplies/PSU_{index}", index < failed
+        supply = resource(
+            unit,
+            "PowerSupply.v1_5_0.PowerSupply",
+            LineInputStatus="LossOfInput" if index < unfed else "Normal",
+            Metrics=link(f"{unit}/Metrics"),
+            PowerSupplyType="AC",
+            Status={"Health": "Critical" if broken else "OK", "State": "Enabled"},
         )
-        supplies.append(
-            resource(
-                f"{unit}/Metrics",
-                "PowerSupplyMetrics.v1_1_0.PowerSupplyMetrics",
-                InputPowerWatts={"Reading": 0.0 if broken else _number(watts)},
-                InputVoltage={"Reading": 0.0 if broken else 240.0},
-                Status=status,
-            )
-        )
+        supplies += [supply, _metrics(supply, reading, 0.0 if broken else watts, index < unfed)]
     units = [item["@odata.id"] for item in supplies if "Metrics" in item]
     subsystem = resource(
         path,
@@ -103,5 +96,22 @@ def power_supplies(reading: NodeReading) -> list[Resource]:
     return [subsystem, collection(f"{path}/PowerSupplies", "PowerSupply", units), *supplies]
 
 
-def _number(value: float) -> float | None:
-    return round(value, 1) if math.isfinite(value) else None
+def _metrics(supply: Resource, reading: NodeReading, watts: float, unfed: bool) -> Resource:
+    worst = supply["Id"] == f"PSU_{board.POWER_SUPPLIES - 1}"
+    usual = power.CONVERSION_RATIO
+    ratio = reading.of_node("node_power_supply_efficiency_ratio")
+    hottest = reading.of_node("node_power_supply_temperature_celsius")
+    given = watts * (ratio if worst else max(usual, ratio))
+    return resource(
+        f"{supply['@odata.id']}/Metrics",
+        "PowerSupplyMetrics.v1_1_0.PowerSupplyMetrics",
+        InputPowerWatts={"Reading": _number(watts, 3)},
+        InputVoltage={"Reading": 0.0 if unfed else 240.0},
+        OutputPowerWatts={"Reading": _number(given, 3)},
+        TemperatureCelsius={"Reading": _number(hottest if worst else hottest - 2.0)},
+        Status=supply["Status"],
+    )
+
+
+def _number(value: float, digits: int = 1) -> float | None:
+    return round(value, digits) if math.isfinite(value) else None

@@ -109,7 +109,7 @@ def _systems(gpus: int, reading: NodeReading) -> list[Resource]:
         BASEBOARD,
         "ComputerSystem.v1_22_0.ComputerSystem",
         Manufacturer="NVIDIA",
-        PowerState="On",
+        PowerState="On" if reading.host_on else "Off",
         Processors=link(f"{BASEBOARD}/Processors"),
         Status=ENABLED,
         SystemType="Physical",

@@ -9,7 +9,6 @@ import numpy as np
 from model import schema
 from model.increments import increments
 from simulator.history import record
-from simulator.shown import CHANNELS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from simulator.scenario import Scenario
 
 HOUR = 3_600.0
-COUNTERS = [i for i, c in enumerate(CHANNELS) if c.kind is schema.Kind.COUNTER]
 
 
 class Told(NamedTuple):
@@ -44,8 +42,9 @@ def watch(
 ) -> Told:
     """Record a node, hide some channels, and replay every step from the first full window on."""
     history = record(scenario, node=f"watched-{seed}", seed=seed, steps=round(hours * 60))
-    values = _inputs(history)
-    values[:, :, [i for i, name in enumerate(history.channels) if name in hidden]] = np.nan
+    names = predictor.info.names
+    values = _inputs(history, names)
+    values[:, :, [i for i, name in enumerate(names) if name in hidden]] = np.nan
     length = predictor.info.window_steps
     state = predictor.initial_state(values.shape[0])
     parts = []
@@ -63,10 +62,12 @@ def watch(
     return Told(before, *(np.stack(column) for column in zip(*parts, strict=True)))
 
 
-def _inputs(history: NodeHistory) -> NDArray[np.float32]:
-    values = history.values.copy()
-    counted = np.ascontiguousarray(np.moveaxis(values[:, :, COUNTERS], 1, 0))
-    values[:, :, COUNTERS] = np.moveaxis(increments(counted), 0, 1)
+def _inputs(history: NodeHistory, names: tuple[str, ...]) -> NDArray[np.float32]:
+    """Pick what the artefact reads, in its order; counters as increments."""
+    values = history.values[:, :, [history.channels.index(name) for name in names]]
+    counters = [i for i, n in enumerate(names) if schema.BY_NAME[n].kind is schema.Kind.COUNTER]
+    counted = np.ascontiguousarray(np.moveaxis(values[:, :, counters], 1, 0))
+    values[:, :, counters] = np.moveaxis(increments(counted), 0, 1)
     return values.astype(np.float32)
 
 

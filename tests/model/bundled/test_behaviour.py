@@ -12,7 +12,6 @@ from model.cli import BUNDLED
 from model.runtime import Predictor
 from model.schema import Cause
 from simulator.scenario import Scenario
-from simulator.shown import CHANNELS
 from simulator.workload import Workload
 from tests.model.bundled.replaying import HOUR, lead_hours, watch
 
@@ -90,4 +89,4 @@ def test_a_site_without_bmc_still_foresees_heat(predictor: Predictor) -> None:
 def test_the_signal_that_drove_the_score_is_named(predictor: Predictor) -> None:
     told = watch(predictor, story("memory-storm", 4.0), hours=6.0, seed=880_006)
     strongest = int(told.contribution[-1, STRUCK].argmax())
-    assert CHANNELS[strongest].cause is Cause.MEMORY
+    assert schema.BY_NAME[predictor.info.names[strongest]].cause is Cause.MEMORY

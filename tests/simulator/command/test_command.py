@@ -9,6 +9,7 @@ import pytest
 
 from daemon.clocks import Clock
 from simulator.cli import command_line, fleet_of, run
+from simulator.faults import STORIES
 from simulator.history import record
 
 if TYPE_CHECKING:
@@ -20,9 +21,14 @@ def test_scenarios_lists_faults_and_lookalikes_with_a_story_each(
 ) -> None:
     assert run(["scenarios"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 7
-    assert any(line.startswith("coolant-loss") and "fault, facility" in line for line in lines)
-    assert sum("look-alike" in line for line in lines) == 3
+    assert len(lines) == len(STORIES)
+    assert any(
+        line.startswith("coolant-loss") and "fault, facility, gradual" in line for line in lines
+    )
+    assert any(line.startswith("off-bus ") and "fault, device, sudden" in line for line in lines)
+    assert sum("look-alike" in line for line in lines) == sum(
+        story.lookalike for story in STORIES.values()
+    )
 
 
 def test_help_teaches_with_an_example(capsys: pytest.CaptureFixture[str]) -> None:

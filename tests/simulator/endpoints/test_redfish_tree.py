@@ -92,10 +92,13 @@ def test_report_values_have_the_recorded_shape(
 def test_power_supplies_look_like_recorded_ones(
     resources: dict[str, dict[str, Any]], shared_data: Path
 ) -> None:
-    folder = shared_data / "redfish/dell-idrac9-a/redfish/v1/Chassis/System.Embedded.1"
-    file = folder / "PowerSubsystem/PowerSupplies/PSU.Slot.1/index.json"
-    shown = resources[f"{TRAY}/PowerSubsystem/PowerSupplies/PSU_0"]
-    assert set(shown) <= set(json.loads(file.read_text(encoding="utf-8")))
+    node = "dell-idrac9-a/redfish/v1/Chassis/System.Embedded.1/PowerSubsystem/PowerSupplies"
+    shelf = "ocp-power-shelf/redfish/v1/Chassis/PowerShelf/PowerSubsystem/PowerSupplies"
+    known: set[str] = set()
+    for supply in (f"{node}/PSU.Slot.1", f"{shelf}/1"):
+        file = shared_data / "redfish" / supply / "index.json"
+        known |= set(json.loads(file.read_text(encoding="utf-8")))
+    assert set(resources[f"{TRAY}/PowerSubsystem/PowerSupplies/PSU_0"]) <= known
 
 
 def test_every_link_leads_somewhere_but_to_report_definitions(

@@ -7,12 +7,16 @@ import pytest
 
 from model.schema import Cause
 from simulator.faults import STORIES
-from simulator.history import NodeHistory
+from simulator.faults.story import Pace, Reach
+from simulator.history import NodeHistory, Recording, record_all
+from simulator.scenario import Scenario
 from simulator.workload import Workload
 from tests.simulator.histories import HOUR, at, channel, fault, told
 
 FAULTS = [kind for kind, story in STORIES.items() if story.cause is not None]
 GPU = 2
+CAUSES_OF_GPUS = {Cause.MEMORY, Cause.INTERCONNECT, Cause.THERMAL, Cause.POWER, Cause.DEVICE}
+CAUSES_OF_NODES = {Cause.THERMAL, Cause.POWER, Cause.FACILITY}
 
 
 def busy_mean(history: NodeHistory, name: str, start: float, end: float) -> np.ndarray:
@@ -25,30 +29,57 @@ def busy_mean(history: NodeHistory, name: str, start: float, end: float) -> np.n
     )
 
 
-@pytest.mark.parametrize("kind", FAULTS)
-def test_a_failure_has_a_time_a_gpu_and_a_cause_of_the_schema(kind: str) -> None:
-    history = told(fault(kind))
-    assert history.failure is not None
-    assert history.failure.time_seconds == 5 * HOUR
-    assert history.failure.cause in set(Cause)
-    assert history.failure.kind == history.scenario == kind
-    assert history.onset_seconds == HOUR
-    assert not history.lookalike
+@pytest.fixture(scope="module")
+def faults() -> dict[str, NodeHistory]:
+    """Every fault, from one hour to five."""
+    wanted = [Recording(fault(kind), "n1", 5) for kind in FAULTS]
+    return {one.scenario: one for one in record_all(wanted, steps=360)}
 
 
-@pytest.mark.parametrize("kind", FAULTS)
-def test_no_hard_sign_shows_before_the_stated_time_and_one_does_then(kind: str) -> None:
-    history = told(fault(kind))
-    hard = np.isin(channel(history, "gpu_xid_code"), (48, 64, 79)).any(axis=0)
-    hard |= np.nan_to_num(channel(history, "gpu_row_remap_failed")).any(axis=0)
-    assert np.flatnonzero(hard)[0] * history.step_seconds == 5 * HOUR
+def test_a_failure_has_a_time_a_place_and_a_cause_of_the_schema(
+    faults: dict[str, NodeHistory],
+) -> None:
+    for kind, history in faults.items():
+        story = STORIES[kind]
+        assert history.failure is not None
+        assert history.failure.time_seconds == 5 * HOUR
+        assert history.failure.kind == history.scenario == kind
+        assert history.onset_seconds == HOUR
+        assert not history.lookalike
+        # What strikes a GPU starts there; the facility's doings start at the node.
+        per_gpu = story.reach is Reach.GPU
+        assert history.failure.gpu == (GPU if per_gpu else None)
+        assert history.failure.cause in (CAUSES_OF_GPUS if per_gpu else CAUSES_OF_NODES), kind
 
 
-@pytest.mark.parametrize("kind", FAULTS)
-def test_the_nodes_work_ends_with_the_failure(kind: str) -> None:
-    history = told(fault(kind))
-    after = channel(history, "gpu_utilization_ratio")[:, 302:]
-    assert np.nanmax(np.nan_to_num(after)) == 0
+def test_no_hard_sign_shows_before_the_stated_time_and_one_does_then(
+    faults: dict[str, NodeHistory],
+) -> None:
+    for kind, history in faults.items():
+        hard = np.isin(channel(history, "gpu_xid_code"), (48, 64, 74, 79, 119)).any(axis=0)
+        hard |= np.nan_to_num(channel(history, "gpu_row_remap_failed")).any(axis=0)
+        silent = np.isnan(channel(history, "gpu_power_watts")).all(axis=0)
+        silent &= np.isnan(channel(history, "node_power_watts")).all(axis=0)
+        assert np.flatnonzero(hard | silent)[0] * history.step_seconds == 5 * HOUR, kind
+        assert (hard | silent)[301:].all(), kind
+
+
+def test_the_nodes_work_ends_with_the_failure(faults: dict[str, NodeHistory]) -> None:
+    for kind, history in faults.items():
+        after = channel(history, "gpu_utilization_ratio")[:, 302:]
+        assert np.max(np.nan_to_num(after)) == 0, kind
+
+
+def test_every_gradual_fault_shows_in_some_channel_long_before_and_no_wordless_one_does(
+    faults: dict[str, NodeHistory],
+) -> None:
+    """Held against the same node without the fault, halfway on the way to the failure."""
+    calm = told(Scenario())
+    np.testing.assert_array_equal(faults["off-bus"].values[:, :300], calm.values[:, :300])
+    for kind, history in faults.items():
+        differs = ~np.isclose(history.values[:, 150:200], calm.values[:, 150:200], equal_nan=True)
+        if STORIES[kind].pace is Pace.GRADUAL:
+            assert differs.any(), kind
 
 
 def test_a_failing_interface_heats_one_gpu_alone() -> None:

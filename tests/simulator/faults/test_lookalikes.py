@@ -12,10 +12,6 @@ LOOKALIKES = [kind for kind, story in STORIES.items() if story.lookalike]
 VOLATILE = ("gpu_energy_joules_total", "gpu_power_violation_seconds_total")
 
 
-def test_there_are_three_of_them() -> None:
-    assert set(LOOKALIKES) == {"power-capping", "driver-reload", "exporter-restart"}
-
-
 @pytest.mark.parametrize("kind", LOOKALIKES)
 def test_a_lookalike_has_neither_failure_nor_onset(kind: str) -> None:
     history = told(fault(kind))
