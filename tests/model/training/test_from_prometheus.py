@@ -101,14 +101,15 @@ def test_a_backtest_tells_what_was_seen_and_when(
     said = command(
         server,
         *("backtest", "model/bundled/fleet.onnx", "--family", family, "--nodes", "gpu-a[12]"),
-        *("--incidents", str(listed), "--json", str(table)),
+        *("--incidents", str(listed), "--html", str(table.with_suffix(".html"))),
     )
     assert "2 nodes of a site, 1.25 days: 1 failures" in said
     assert "failures by their first sign: xid 1" in said
     told = json.loads(table.read_text())
+    assert "2 nodes of a site" in table.with_suffix(".html").read_text()
     assert told["events"] == 1
     assert told["field_failures_per_node_week"] == pytest.approx(1 / told["node_weeks"])
-    for line in told["brier"]:
+    for line in told["calibration"]:
         assert line["brier_of_always_healthy"] == pytest.approx(line["failing_ratio"])
     early = next(
         one for one in told["lines"] if (one["horizon"], one["threshold"]) == ("24h", 0.05)
