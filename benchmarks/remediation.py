@@ -133,11 +133,27 @@ def main() -> int:
     load = os.getloadavg()[0]
     print(f"{os.cpu_count()} cores, load {load:.1f} before the first measure, {assets()}")
     print("\n| what | measured | bar |\n| --- | --- | --- |")
+    idle: dict[str, float] = {}
     for name in options.only:
+        before = _processor_seconds()
         for row in MEASURES[name]():
             print(row, flush=True)
+        idle[name] = _idle_share(before, _processor_seconds())
+    shares = ", ".join(f"{name} {share:.0%}" for name, share in idle.items())
     print(f"\nload {os.getloadavg()[0]:.1f} after the last measure")
+    print(f"processors idle while measuring: {shares}")
     return 0
+
+
+def _processor_seconds() -> tuple[float, float]:
+    """Return the idle and the whole time of all processors, in one unit."""
+    words = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0].split()
+    spent = [float(word) for word in words[1:9]]
+    return spent[3] + spent[4], sum(spent)
+
+
+def _idle_share(before: tuple[float, float], after: tuple[float, float]) -> float:
+    return (after[0] - before[0]) / (after[1] - before[1])
 
 
 def _drain(pool: Pool, nodes: list[str]) -> float:

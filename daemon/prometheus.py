@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import requests
+import urllib3
 
+from daemon import reach
 from daemon.secrets import SecretUnreadable
 
 if TYPE_CHECKING:
@@ -211,9 +213,9 @@ class Prometheus:
             if self._left() <= 0 or timeout < self._access.timeout_seconds:
                 raise HistoryUnreadable(Trouble.OUT_OF_TIME, f"{self._url}: too slow") from error
             raise TooMuch(f"no answer within {timeout:.0f} s") from error
-        except requests.RequestException as error:
-            detail = " ".join(str(error).split())[:200]
-            raise HistoryUnreadable(Trouble.UNREACHABLE, f"{self._url}: {detail}") from error
+        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
+            detail = f"{self._url}: {reach.plainly(error)}, expected a query API of Prometheus"
+            raise HistoryUnreadable(Trouble.UNREACHABLE, detail) from error
 
     def _body(self, answer: requests.Response) -> bytes:
         body = bytearray()

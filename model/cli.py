@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from daemon.version import add_version
 from model import inspection, runtime
 from model.history import cli as site
 
@@ -66,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_version(top)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_train(commands)
     site.add_plan(commands)
@@ -75,6 +77,11 @@ def parser() -> argparse.ArgumentParser:
     inspect.add_argument("file", type=Path, nargs="?", default=BUNDLED, help="default: the bundled")
     inspect.add_argument("--json", action="store_true", help="print the metadata as JSON")
     inspect.set_defaults(run=_inspect)
+    complete = commands.add_parser(
+        "complete", help="add the training ranges to an artefact of an earlier version"
+    )
+    complete.add_argument("file", type=Path, help="the .onnx file, replaced in one instant")
+    complete.set_defaults(run=_complete)
     return top
 
 
@@ -154,6 +161,13 @@ def _inspect(arguments: argparse.Namespace) -> None:
         if arguments.json
         else inspection.describe(arguments.file, predictor)
     )
+
+
+def _complete(arguments: argparse.Namespace) -> None:
+    from model.training import completion
+
+    done = completion.complete(arguments.file)
+    print(f"{arguments.file}: {'training ranges added' if done else 'has them already'}")
 
 
 def _train(arguments: argparse.Namespace) -> int:

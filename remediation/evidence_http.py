@@ -32,6 +32,7 @@ _CAUSE = "forewarn_cause_failure_probability"
 _TIMESTAMP = "forewarn_prediction_timestamp_seconds"
 _STATE = "forewarn_prediction_state"
 _MODEL = "forewarn_model_info"
+_DOUBTED = "forewarn_model_doubted"
 _STATUSES = {
     401: FailureReason.UNAUTHORIZED,
     403: FailureReason.FORBIDDEN,
@@ -248,7 +249,7 @@ def _is_json(answer: requests.Response) -> bool:
 
 def query(nodes: Iterable[str]) -> str:
     """Return one query for everything that is re-read about `nodes`, at one evaluation time."""
-    names = "|".join((_NODE, _CAUSE, _TIMESTAMP, _STATE, _MODEL))
+    names = "|".join((_NODE, _CAUSE, _TIMESTAMP, _STATE, _MODEL, _DOUBTED))
     # A dot is the only character of a node's name that means something in a pattern.
     wanted = "|".join(sorted(node.replace(".", "[.]") for node in nodes))
     return f'{{__name__=~"{names}",node=~"{wanted}"}}'
@@ -267,6 +268,7 @@ def _prediction(samples: list[_Sample]) -> Prediction:
     ages: list[float] = []
     states: list[str] = []
     models: set[tuple[str, str]] = set()
+    doubts: dict[str, bool] = {}
     for sample in samples:
         name, value = sample.metric.get("__name__"), float(sample.value[1])
         if name in {_NODE, _CAUSE}:
@@ -278,11 +280,16 @@ def _prediction(samples: list[_Sample]) -> Prediction:
             states.append(sample.metric.get("state", ""))
         elif name == _MODEL:
             models.add((sample.metric.get("provenance", ""), sample.metric.get("version", "")))
+        elif name == _DOUBTED:
+            reason = sample.metric.get("reason", "")
+            # Of two exporters that disagree the one that doubts is believed.
+            doubts[reason] = doubts.get(reason, False) or value != 0
     return Prediction(
         age_seconds=ages[0] if len(ages) == 1 and math.isfinite(ages[0]) else None,
         state=states[0] if len(states) == 1 else None,
         provenance=next(iter(models))[0] if len(models) == 1 else None,
         version=next(iter(models))[1] if len(models) == 1 else None,
+        doubts=frozenset(reason for reason, held in doubts.items() if held) if doubts else None,
         probabilities=probabilities,
     )
 

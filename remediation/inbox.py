@@ -56,6 +56,9 @@ class Ticket:
 
     def onto(self, ledger: Ledger, limits: Limits) -> Ledger:
         """Return the ledger with this post in it, or as it is when there is no room."""
+        if self._over.is_set():
+            # The next tick began before the sender took it back: how it ended is not to change.
+            return ledger
         try:
             return self._recording.onto(ledger, limits)
         except LedgerFull:

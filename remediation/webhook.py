@@ -99,7 +99,7 @@ class Webhook:
         if refused is not None:
             return refused
         try:
-            post = read_post(request.get_data(), cluster=self._cluster)
+            post = read_post(self._body(request), cluster=self._cluster)
         except RequestEntityTooLarge:
             self._log.warning("webhook body too large", expected_at_most=self._body_limit)
             return PostOutcome.TOO_LARGE, answer(413, error=f"more than {self._body_limit} bytes")
@@ -107,6 +107,13 @@ class Webhook:
             self._log.warning("webhook body undecodable", error=str(error))
             return PostOutcome.UNDECODABLE, answer(400, error=str(error))
         return self._keep(post)
+
+    def _body(self, request: Request) -> bytes:
+        body = request.get_data()
+        if request.content_length is None and len(body) >= self._body_limit:
+            # Sent in chunks, of which the rest was not read: half a post is none.
+            raise RequestEntityTooLarge
+        return body
 
     def _refuse(self, request: Request) -> tuple[PostOutcome, Response] | None:
         found = admission(request, self._token)

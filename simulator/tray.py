@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from simulator.trace import Trace
 
 DAY_SECONDS = 86_400.0
+DAY_KELVIN = 1.2
 SENSORS: dict[str, tuple[str, float, float]] = {
     "node_inlet_temperature_celsius": ("inlet", 0.08, 0.25),
     "node_power_watts": ("node power", 12.0, 1.0),
@@ -87,7 +88,7 @@ class Tray:
         build = self._build
         day = np.sin(2.0 * np.pi * (stress.times / DAY_SECONDS - 0.4))[:, None]
         wander = self._noise.drift("inlet", stress.times, 5_400.0, 1)[:, :, 0]
-        inlet = build.inlet_celsius + 0.8 * day + 0.35 * wander + stress.inlet_kelvin
+        inlet = build.inlet_celsius + DAY_KELVIN * day + 0.4 * wander + stress.inlet_kelvin
         air_heat = trace.heat * (1.0 - cooling.LIQUID_SHARE)
         wanted = cooling.fan_rpm(inlet, air_heat / np.maximum(stress.airflow_ratio, 0.1))
         wanted = np.where(stress.fans_at_full, 0.85 * cooling.FAN_FULL_RPM, wanted)

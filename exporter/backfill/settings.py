@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import msgspec
 
 from daemon.prometheus import Access
 from daemon.secrets import SecretFile
 from daemon.settings import Section
+from exporter import address
 
 LABEL = re.compile(r"^[a-zA-Z_][a-zA-Z0-9_]*$")
 
@@ -70,10 +70,6 @@ class BackfillSettings(Section, frozen=True):
         )
 
     def _check_url(self) -> None:
-        parts = urlsplit(self.url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError("expected url as http://<prometheus>:9090")
-        if parts.username or parts.password:
-            raise ValueError("expected url without user name or password; they live in files")
+        parts = address.split(self.url, "expected url as http://<prometheus>:9090")
         if parts.query or parts.fragment:
             raise ValueError("expected url without a query; the exporter adds /api/v1/query_range")

@@ -232,6 +232,7 @@ def describe(
             "torch": torch.__version__.partition("+")[0],
         },
         seed=training.seed,
+        training_ranges=graph.scaling.ranges(),
     )
 
 

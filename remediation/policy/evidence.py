@@ -27,13 +27,15 @@ class Prediction:
 
     `probabilities` is keyed by (horizon, cause), cause "" for the node as a
     whole; None marks several series where one was expected.  `provenance` says
-    what the model in force was trained on, `version` which one it is.
+    what the model in force was trained on, `version` which one it is, `doubts`
+    what its exporter holds against it; None where the exporter does not say.
     """
 
     age_seconds: float | None = None
     state: str | None = None
     provenance: str | None = None
     version: str | None = None
+    doubts: frozenset[str] | None = None
     probabilities: Mapping[tuple[str, str], float | None] = field(default_factory=dict)
 
 
@@ -107,6 +109,11 @@ def _of_good_model(prediction: Prediction, bar: EvidenceBar) -> Refusal | None:
         return Refusal(Reason.MODEL_DOUBTED, words)
     if prediction.version in bar.refused_models:
         return Refusal(Reason.MODEL_DOUBTED, f"the policy refuses model {prediction.version}")
+    if prediction.doubts is None:
+        return Refusal(Reason.MODEL_DOUBTED, "Prometheus does not tell whether its model counts")
+    if prediction.doubts:
+        words = f"its exporter doubts the model: {', '.join(sorted(prediction.doubts))}"
+        return Refusal(Reason.MODEL_DOUBTED, words)
     return None
 
 

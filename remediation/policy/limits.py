@@ -150,6 +150,11 @@ class EvidenceBar(Part, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         ratio(warning_probability=self.warning_probability)
         ratio(critical_probability=self.critical_probability)
+        if self.warning_probability > self.critical_probability:
+            raise ValueError(
+                f"warning_probability is {self.warning_probability:g}, expected at most "
+                f"critical_probability ({self.critical_probability:g}): a warning comes first"
+            )
         positive(freshness_seconds=self.freshness_seconds)
         not_negative(ahead_seconds=self.ahead_seconds)
 

@@ -136,8 +136,10 @@ def _go(node: Node, load: Load, snapshot: Snapshot, outlook: Outlook) -> _Going 
     if wave is None:
         return _start(node, load, here, snapshot, outlook)
     lead = min((name for name in wave.nodes if name in here), default=node.name)
-    if node.name != lead:
-        return Refusal(Reason.WAVE_ELSEWHERE, f"{load.job} moves in one wave with {lead}")
+    if node.name != lead or wave.began_at == snapshot.now:
+        # One node asks for all of the wave; in the tick that begins it, that is done already.
+        other = next((name for name in wave.nodes if name != node.name), lead)
+        return Refusal(Reason.WAVE_ELSEWHERE, f"{load.job} moves in one wave with {other}")
     asked = {n: tuple(pod for pod in pods if pod.uid in wave.pods) for n, pods in here.items()}
     left = {n: living for n, pods in asked.items() if (living := _living(pods))}
     if not left:

@@ -87,7 +87,7 @@ def upkeep(ledger: Ledger, snapshot: Snapshot) -> Ledger:
         return ledger
     limits, now = snapshot.policy.limits, snapshot.now
     kept = max(limits.job_cooldown_seconds, limits.replica_cooldown_seconds)
-    alive = {pod.uid for pods in snapshot.pods.values() for pod in pods}
+    alive = {pod.uid: pod for pods in snapshot.pods.values() for pod in pods}
     waves: dict[str, Wave] = {}
     touched: set[str] = set()
     for key, wave in ledger.waves.items():
@@ -101,8 +101,8 @@ def upkeep(ledger: Ledger, snapshot: Snapshot) -> Ledger:
     return _moved(replace(ledger, waves=waves), tuple(sorted(touched)), now)
 
 
-def _followed(wave: Wave, snapshot: Snapshot, alive: set[str]) -> Wave | None:
-    """Return the wave as it stands; None when it was given up before anything had moved."""
+def _followed(wave: Wave, snapshot: Snapshot, alive: Mapping[str, Pod]) -> Wave | None:
+    """Return the wave as it stands; None when it was given up before it disturbed anything."""
     now = snapshot.now
     if wave.ended_at is not None:
         return replace(wave, ended_at=min(wave.ended_at, now))
@@ -111,7 +111,8 @@ def _followed(wave: Wave, snapshot: Snapshot, alive: set[str]) -> Wave | None:
         return wave
     left = tuple(uid for uid in wave.pods if uid in alive)
     given_up = not any(_emptied(snapshot.nodes[name]) for name in known)
-    if given_up and left == wave.pods and wave.moved_at == wave.began_at:
+    stayed = left == wave.pods and all(alive[uid].ends_at is None for uid in left)
+    if given_up and stayed and wave.moved_at == wave.began_at:
         return None
     if given_up or not left:
         return replace(wave, pods=(), moved_at=now, ended_at=now)

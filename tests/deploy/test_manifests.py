@@ -90,8 +90,9 @@ def test_probes_and_selectors_point_at_what_exists(path: Path) -> None:
 @pytest.mark.parametrize("path", [*WORKLOADS, *JOBS], ids=lambda path: path.stem)
 def test_every_mounted_volume_is_declared_and_used(path: Path) -> None:
     pod = pod_of(path)
-    mounts = {mount["name"] for mount in pod["containers"][0]["volumeMounts"]}
-    assert mounts == {volume["name"] for volume in pod["volumes"]}
+    mounted = pod["containers"][0]["volumeMounts"]
+    assert {mount["name"] for mount in mounted} == {volume["name"] for volume in pod["volumes"]}
+    assert not [mount for mount in mounted if "subPath" in mount], "it is never rotated"
 
 
 @pytest.mark.parametrize("path", WORKLOADS, ids=lambda path: path.stem)

@@ -112,6 +112,7 @@ def a_prediction(probability: float = 0.9, **changes: Any) -> Prediction:
         "state": "ok",
         "provenance": "fleet",
         "version": "1",
+        "doubts": frozenset(),
         "probabilities": {("24h", "memory"): probability, ("24h", ""): probability},
     }
     return Prediction(**{**fields, **changes})

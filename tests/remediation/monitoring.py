@@ -143,6 +143,7 @@ def _samples(node: str, probability: float, now: float) -> list[dict[str, Any]]:
         ({"__name__": "forewarn_prediction_state", "state": "blind"}, 0.0),
         ({"__name__": "forewarn_prediction_timestamp_seconds"}, now - 1),
         ({"__name__": "forewarn_model_info", "provenance": "fleet", "version": "1"}, 1.0),
+        ({"__name__": "forewarn_model_doubted", "reason": "drifted"}, 0.0),
     ]
     return [
         {"metric": {"node": node, **labels}, "value": [now, repr(value)]}

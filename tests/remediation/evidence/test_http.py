@@ -49,6 +49,8 @@ GOOD = [
     a_sample(0, "prediction_state", state="blind"),
     a_sample(990.0, "prediction_timestamp_seconds"),
     a_sample(1, "model_info", provenance="fleet", version="7"),
+    a_sample(0, "model_doubted", reason="drifted"),
+    a_sample(0, "model_doubted", reason="stale"),
 ]
 
 
@@ -186,6 +188,21 @@ def test_the_model_in_force_is_read_and_two_of_them_are_none(
     found = reader().read(frozenset({"n1"})).evidence.predictions
     assert found is not None
     assert (found["n1"].provenance, found["n1"].version) == (None, None)
+
+
+def test_doubts_about_the_model_are_read_and_silence_about_them_is_not_none(
+    server: responses.RequestsMock,
+) -> None:
+    def doubts(samples: list[Any]) -> Any:
+        server.replace("POST", QUERY, json=vector(samples))
+        found = reader().read(frozenset({"n1"})).evidence.predictions
+        assert found is not None
+        return found["n1"].doubts
+
+    assert doubts(GOOD) == frozenset()
+    other = a_sample(1, "model_doubted", reason="drifted", instance="b")
+    assert doubts([*GOOD, other]) == {"drifted"}
+    assert doubts(GOOD[:-2]) is None
 
 
 COOL = TargetCondition(name="heat", query="cool", least=5)

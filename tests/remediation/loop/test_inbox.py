@@ -121,5 +121,13 @@ def test_a_post_found_recorded_while_the_loop_writes_it_is_the_loops(told: bool)
     assert ticket.crossed(0) is True
 
 
+def test_the_next_tick_does_not_change_how_a_recorded_post_ended() -> None:
+    ticket = Ticket(ALERTS, NOW)
+    after = ticket.onto(Ledger(), LIMITS)
+    ticket.recorded()
+    assert ticket.onto(after, LIMITS) is after
+    assert ticket.wait(0) is True
+
+
 def test_a_post_that_no_tick_took_up_crossed_with_nothing() -> None:
     assert Ticket(ALERTS, NOW).crossed(5.0) is False

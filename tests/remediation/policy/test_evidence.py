@@ -130,6 +130,8 @@ def test_the_second_alert_counts_when_the_worst_has_no_evidence() -> None:
             {"provenance": "bundled-simulated"}, {"provenances": ("fleet",)}, id="bundled"
         ),
         pytest.param({"version": "7"}, {"refused_models": ("7",)}, id="refused"),
+        pytest.param({"doubts": frozenset({"stale"})}, {}, id="doubted-by-its-exporter"),
+        pytest.param({"doubts": None}, {}, id="nobody-tells-whether-it-counts"),
     ],
 )
 def test_a_model_that_is_not_in_good_standing_proves_nothing(

@@ -102,7 +102,7 @@ def test_its_post_excludes_and_its_resolve_brings_back(
         eventually(lambda: running.metric("leader"))
         alertmanager.fire(sick)
         eventually(lambda: site.cordoned() == [sick])
-        eventually(lambda: running.metric("webhook_posts_total", outcome="accepted") == 1)
+        eventually(lambda: running.metric("webhook_posts_total", outcome="accepted") >= 1)
         site.monitoring.probabilities[sick] = 0.001
         alertmanager.end(sick)
         eventually(lambda: site.cordoned() == [])
@@ -129,6 +129,6 @@ def test_what_was_posted_while_we_were_away_is_posted_again(
     away = {"alertmanager": {"url": "http://127.0.0.1:9"}}
     with site.run(**{**listening(alertmanager), **away}) as running:
         # Asking cannot help here: only the post that Alertmanager repeats brings the alert.
-        eventually(lambda: running.metric("webhook_posts_total", outcome="accepted") == 1)
+        eventually(lambda: running.metric("webhook_posts_total", outcome="accepted") >= 1)
         eventually(lambda: running.reasons() == {sick: "alerts_unreadable"})
         assert site.cordoned() == []

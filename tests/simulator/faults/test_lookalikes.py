@@ -57,7 +57,7 @@ def test_a_power_cap_holds_clocks_and_counts_time_while_it_lasts() -> None:
     capped = channel(history, "gpu_power_cap_active")
     assert np.nanmean(capped[:, 90:290]) > 0.7
     assert np.nanmean(capped[:, :55]) < 0.2
-    assert np.nanmax(channel(history, "gpu_power_watts")[:, 62:299]) < 460
+    assert np.nanmax(channel(history, "gpu_power_watts")[:, 62:299]) < 475
     limit = channel(history, "gpu_power_limit_watts")
     assert set(np.unique(limit[np.isfinite(limit)])) == {448.0, 700.0}
     grown = channel(history, "gpu_power_violation_seconds_total")
