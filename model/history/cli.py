@@ -105,7 +105,10 @@ def add_backtest(commands: Commands) -> None:
     backtest.add_argument("file", type=Path, help="the .onnx file to judge")
     flags.add(backtest, required=True)
     _add_work(backtest, required=False)
-    backtest.add_argument("--json", type=Path, help="also write the table here as JSON")
+    backtest.add_argument("--html", type=Path, help="write one page with plots here")
+    backtest.add_argument(
+        "--json", type=Path, help="write the numbers here (default: beside the page)"
+    )
     backtest.set_defaults(run=_backtest)
 
 
@@ -206,7 +209,9 @@ def _backtest(arguments: argparse.Namespace) -> None:
     with _clearly(), ExitStack() as stack:
         work = arguments.work or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         asked = flags.read(arguments, system_clock().wall)
-        backtest.run(arguments.file, asked, work, json_path=arguments.json)
+        html = arguments.html
+        beside = html.with_suffix(".json") if html is not None else None
+        backtest.run(arguments.file, asked, work, html=html, json=arguments.json or beside)
 
 
 @contextmanager

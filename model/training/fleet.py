@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from model.history.plan import Plan
     from model.history.timeline import Timeline
     from model.training.campaign import Campaign
-    from model.training.evaluate import Report
     from model.training.pipeline import Recipe, Trained
+    from model.training.report import Report
     from model.training.stock import Stock
 
 NOTHING = "none"
