@@ -137,10 +137,19 @@ def _order(arguments: argparse.Namespace) -> int:
         token = SecretFile(arguments.token_file).read()
     except SecretUnreadable as error:
         raise _Unanswered(f"{error}; name the token's file with --token-file", _EX_NOPERM) from None
-    order = {"author": arguments.author or getpass.getuser(), "reason": arguments.reason}
+    order = {"author": arguments.author or _user(), "reason": arguments.reason}
     done = _ask("POST", f"{arguments.url}/api/v1/{path}", token=token, order=order)
     print(f"{arguments.node if of_a_node else 'remediation'}: {done['outcome']}")
     return 0
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        # In a container whose user has a number and no name.
+        message = "your user has no name here; say who you are with --author"
+        raise _Unanswered(message, _EX_USAGE) from None
 
 
 def _ask(
