@@ -30,6 +30,13 @@ def test_every_tool_line_is_a_program_and_every_list_of_definitions_a_folder():
     ]
 
 
+def test_the_newest_monitoring_is_a_set_of_its_own(tmp_path):
+    listed = _build("--monitoring", "--list").stdout.split()
+    assert listed == ["alertmanager", "amtool", "prometheus", "promtool"]
+    where = _build("--monitoring", "--where", FOREWARN_MONITORING=str(tmp_path))
+    assert where.stdout.strip() == str(tmp_path)
+
+
 def test_the_programs_live_where_envtest_would_look(tmp_path):
     assert _build("--where", KUBEBUILDER_ASSETS=str(tmp_path)).stdout.strip() == str(tmp_path)
 

@@ -287,3 +287,14 @@ def test_in_observe_mode_it_says_what_would_be_done_and_to_which_gpu() -> None:
     finding = finding_of(decided)
     assert finding.only_observed
     assert "would act: GPU GPU-3 (gpu-3) of n1 is tainted" in finding.sentence
+
+
+def test_once_more_is_allowed_the_same_gpu_is_emptied_under_a_grant_of_its_own() -> None:
+    node = a_tainted_node(rung=Rung.EXCLUDE)
+    ledger = replace(a_ledger(an_alert("n1")), grants={"n1": a_grant(rung=Rung.EXCLUDE)})
+    scene = {"node": node, "ledger": ledger, "devices": {"rules": (RULE,)}}
+    assert plan(a_scene(mode=Mode.EXCLUDE, **scene)).steps == ()
+    step = step_of(a_scene(node=node, ledger=ledger, devices={"rules": (RULE,)}))
+    assert isinstance(step, TaintGpu)
+    assert step.write.mark is not None
+    assert (step.write.mark.rung, step.write.mark.episode) == (Rung.MIGRATE, "n1.e")
