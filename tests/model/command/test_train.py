@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from model import cli, runtime
+from simulator.faults import STORIES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +59,8 @@ def test_evaluate_replays_an_artefact_and_writes_the_table(
         ["evaluate", str(cli.BUNDLED), *TINY, "--profile", "stock", "--json", str(report)]
     )
     assert code == 0
-    assert "stock visibility: 3 failures" in capsys.readouterr().out
+    faults = sum(story.cause is not None for story in STORIES.values())
+    assert f"stock visibility: {faults} failures" in capsys.readouterr().out
     table = msgspec.json.decode(report.read_bytes())
     assert [line["threshold"] for line in table["lines"][:2]] == [0.05, 0.1]
-    assert table["events"] == 3
+    assert table["events"] == faults
