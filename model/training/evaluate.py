@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from model.training.replay import replay
 from model.training.report import CalibrationLine, KindLine, Line, PaceLine, Report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,8 +35,11 @@ THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 HEADLINE = ("24h", 0.5)
 """Horizon and threshold of the summary that the artefact carries; fixed, not chosen by result."""
 
-PACES_HOURS = (0.0, 1.0, 6.0, 24.0, 48.0, np.inf)
-"""Faults by the time from onset to failure: below the first hour they are sudden."""
+PACES_HOURS = (0.0, 6.0, 24.0, 48.0, np.inf)
+"""Gradual faults by the time from onset to failure."""
+
+PACE_LEVELS = (("24h", 0.5), ("72h", 0.5), ("72h", 0.2))
+"""A probability of 24 h that means what it says is low two days ahead: days need the longest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +192,7 @@ def _kind_line(judged: Judged, kind: str) -> KindLine:
     return KindLine(
         kind=kind,
         cause="" if outcome is None else str(outcome.cause),
+        sudden=courses[0].sudden,
         episodes=len(courses),
         node_weeks=sum(course.weeks for course in courses),
         detected=len(leads),
@@ -203,29 +208,54 @@ def _kind_line(judged: Judged, kind: str) -> KindLine:
 
 
 def _paces(judged: Judged) -> tuple[PaceLine, ...]:
-    horizon = judged.horizons.index(HEADLINE[0])
-    found = verdicts(judged.courses, judged.values(horizon), HEADLINE[1])
+    """Judge by pace at each level of `PACE_LEVELS`."""
     lines = []
-    for low, high in pairwise(PACES_HOURS):
-        inside = [
-            (course.development_hours, verdict.lead_hours)
-            for course, verdict in zip(judged.courses, found, strict=True)
-            if low <= course.development_hours < high
-        ]
-        seen = [(took, lead) for took, lead in inside if lead is not None]
-        lines.append(
-            PaceLine(
-                label=f"{low:g} h and more" if np.isinf(high) else f"{low:g} to {high:g} h",
-                events=len(inside),
-                detected=len(seen),
-                recall_interval=wilson(len(seen), len(inside)),
-                lead_hours_quartiles=quartiles([lead for _, lead in seen]),
-                median_share_foreseen=(
-                    float(np.median([lead / took for took, lead in seen])) if seen else 0.0
-                ),
-            )
-        )
+    for horizon, threshold in PACE_LEVELS:
+        values = judged.values(judged.horizons.index(horizon))
+        found = list(zip(judged.courses, verdicts(judged.courses, values, threshold), strict=True))
+        for label, wanted in _pace_classes():
+            inside = [(course, verdict) for course, verdict in found if wanted(course)]
+            if inside:
+                lines.append(_pace_line(horizon, threshold, label, inside))
     return tuple(lines)
+
+
+def _pace_classes() -> list[tuple[str, Callable[[Course], bool]]]:
+    """Return labels with the failing courses that they take."""
+    classes: list[tuple[str, Callable[[Course], bool]]] = [
+        ("sudden kinds", lambda course: course.outcome is not None and course.sudden),
+        ("gradual kinds", lambda course: course.outcome is not None and not course.sudden),
+    ]
+    for low, high in pairwise(PACES_HOURS):
+        label = f"- of {low:g} h and more" if np.isinf(high) else f"- of {low:g} to {high:g} h"
+        classes.append((label, partial(_takes, low, high)))
+    return classes
+
+
+def _takes(low: float, high: float, course: Course) -> bool:
+    return not course.sudden and low <= course.development_hours < high
+
+
+def _pace_line(
+    horizon: str, threshold: float, label: str, inside: Sequence[tuple[Course, Verdict]]
+) -> PaceLine:
+    seen = [
+        (verdict.lead_hours, course.development_hours)
+        for course, verdict in inside
+        if verdict.lead_hours is not None
+    ]
+    return PaceLine(
+        horizon=horizon,
+        threshold=threshold,
+        label=label,
+        events=len(inside),
+        detected=len(seen),
+        recall_interval=wilson(len(seen), len(inside)),
+        lead_hours_quartiles=quartiles([lead for lead, _ in seen]),
+        median_share_foreseen=float(np.median([lead / took for lead, took in seen]))
+        if seen
+        else 0.0,
+    )
 
 
 def _calibration(judged: Judged, horizon: int) -> CalibrationLine:

@@ -19,6 +19,7 @@ from model.training.hazard import (
 )
 from model.training.labels import AFTERMATH_HOURS, fate
 from model.training.likelihood import Rows
+from model.training.scorer import TAIL_STEPS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,11 +42,13 @@ BYSTANDER_RATIO = 0.3
 class Scored(NamedTuple):
     """Features at some moments of one episode: `gpu` [moment, gpu, feature], `node` [moment, ...].
 
-    `share` [moment] is the time that a moment stands for, over the dense stride.
+    `share` [moment] is the time that a moment stands for, over the dense stride; `heard`
+    [moment] whether anything at all was read lately.
     """
 
     hours: NDArray[np.float64]
     share: NDArray[np.float32]
+    heard: NDArray[np.bool_]
     gpu: Tensor
     node: Tensor
 
@@ -80,11 +83,18 @@ def score(graph: Graph, episode: Episode) -> Scored:
                 now = Evidence(evidence.values[moment], evidence.known[moment])
                 state = graph.memory(now, state, float(stride))
                 states.append(state)
-            features = torch.cat((evidence.values, torch.stack(states)), -1)
+            features = torch.cat((evidence.values, graph.memory.read(torch.stack(states))), -1)
             gpus.append(features)
             nodes.append(pool(features, evidence.known))
     share = (strides / DENSE_STEPS).astype(np.float32)
-    return Scored(episode.hours[steps], share, torch.cat(gpus), torch.cat(nodes))
+    heard = _heard(episode, steps)
+    return Scored(episode.hours[steps], share, heard, torch.cat(gpus), torch.cat(nodes))
+
+
+def _heard(episode: Episode, steps: NDArray[np.int64]) -> NDArray[np.bool_]:
+    said = np.cumsum(~np.isnan(episode.readings).all((0, 2)))
+    before = np.where(steps >= TAIL_STEPS, said[steps - TAIL_STEPS], 0)
+    return np.asarray(said[steps] > before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +133,15 @@ class Collector:
         self._node: list[Rows] = []
 
     def add(self, episode: Episode, scored: Scored) -> None:
-        """Label one episode's rows, those after the aftermath of a failure left out."""
+        """Label one episode's rows, those after the aftermath of a failure left out.
+
+        Silence after a failure teaches nothing: all sources silent is unknown, not failing.
+        """
         outcome = episode.outcome
         weight = self._weights.of(None if outcome is None else outcome.cause)
         last = np.inf if outcome is None else outcome.hours + AFTERMATH_HOURS
-        usable = np.flatnonzero(scored.hours <= last)
+        failed = np.inf if outcome is None else outcome.hours
+        usable = np.flatnonzero((scored.hours <= last) & (scored.heard | (scored.hours < failed)))
         for gpu in range(scored.gpu.shape[1]):
             struck = outcome is not None and outcome.gpu == gpu
             kept = usable if struck else self._thin(usable)
