@@ -66,6 +66,8 @@ class Amounts:
     healthy: int
     healthy_hours: float = WEEK_HOURS
     quiet_hours: tuple[float, float] = QUIET_HOURS
+    longest_hours: float = math.inf
+    """Stories that would take longer are played faster."""
 
 
 BUNDLED = {
@@ -76,9 +78,9 @@ BUNDLED = {
 """What the bundled artefact is made from."""
 
 TINY = {
-    Split.FIT: Amounts(1, 1, 1, 12.0, (1.5, 3.0)),
-    Split.HELD: Amounts(1, 1, 1, 12.0, (1.5, 3.0)),
-    Split.TEST: Amounts(1, 1, 1, 12.0, (1.5, 3.0)),
+    Split.FIT: Amounts(1, 1, 1, 12.0, (1.5, 3.0), 5.0),
+    Split.HELD: Amounts(1, 1, 1, 12.0, (1.5, 3.0), 5.0),
+    Split.TEST: Amounts(1, 1, 1, 12.0, (1.5, 3.0), 5.0),
 }
 """Enough to show that every step works; worth nothing."""
 
@@ -177,7 +179,7 @@ def _scenario(
         return Scenario(workload=work), amounts.healthy_hours
     quiet, duration = (
         _log_uniform(rng, amounts.quiet_hours),
-        _log_uniform(rng, story.duration_seconds),
+        min(_log_uniform(rng, story.duration_seconds), amounts.longest_hours * HOUR),
     )
     scenario = Scenario(
         kind=story.kind,
