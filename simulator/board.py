@@ -30,7 +30,7 @@ MEMORY_CLOCK_HERTZ = 2.619e9
 LINK_LANES = 16.0
 LINK_GENERATION, LINK_IDLE_GENERATION = 5.0, 1.0
 POWER_SUPPLIES = 6
-FULL_LOAD_WATTS = 7_000.0
+FULL_LOAD_WATTS = 7_300.0
 """What a busy node of eight boards turns into heat."""
 ZERO: Whole = np.zeros(1, dtype=np.int64)
 
@@ -41,7 +41,7 @@ class Build:
 
     Watts for idle and for the dynamic share at full intensity, kelvin per watt
     from die to cold plate (`solid`) and from plate to coolant (`film`, at
-    nominal flow), kelvin per watt from core to memory, and the share of the
+    nominal flow), kelvin per watt from core to memory and kelvin at rest, and the share of the
     node's coolant rise that has happened upstream of the GPU.
     """
 
@@ -50,6 +50,7 @@ class Build:
     solid_kelvin_per_watt: Floats
     film_kelvin_per_watt: Floats
     memory_kelvin_per_watt: Floats
+    memory_kelvin: Floats
     upstream_ratio: Floats
     correctable_per_second: Floats
     supply_celsius: Floats
@@ -98,6 +99,7 @@ def build(nodes: Noise, racks: Noise, gpus: int) -> Build:
         solid_kelvin_per_watt=spread("solid", 0.030, 0.06),
         film_kelvin_per_watt=spread("film", 0.015, 0.03),
         memory_kelvin_per_watt=spread("memory", 0.075, 0.06),
+        memory_kelvin=np.maximum(0.0, own("memory offset", 3.5, 0.7))[:, None] * np.ones(gpus),
         upstream_ratio=np.broadcast_to(row, (count, gpus)).copy(),
         correctable_per_second=_error_rates(nodes, gpus),
         supply_celsius=shared("supply", 27.5, 32.5),

@@ -15,6 +15,8 @@ from daemon.clocks import Clock, system_clock
 from daemon.lifecycle import Lifecycle
 from daemon.secrets import SecretFile, SecretUnreadable
 from simulator import training_set
+from simulator.calibration import command as calibration
+from simulator.calibration import recorded
 from simulator.endpoints.redfish.bmc import Credentials
 from simulator.faults import STORIES
 from simulator.fleet import STEP_SECONDS, Fleet, lay_out
@@ -63,6 +65,9 @@ def command_line() -> argparse.ArgumentParser:
     _record_arguments(commands.add_parser("record", help="write histories as one .npz file"))
     stories = commands.add_parser("scenarios", help="list faults and look-alikes")
     stories.set_defaults(act=_scenarios)
+    _calibrate_arguments(
+        commands.add_parser("calibrate", help="hold the simulator against recorded machines")
+    )
     commands.add_parser("demo", help="show the whole product at work: a rack, one node failing")
     return parser
 
@@ -102,6 +107,18 @@ def _record_arguments(record: argparse.ArgumentParser) -> None:
     add("--gpus", type=int, default=8, help="GPUs per node (default 8)")
     add("--seed", type=int, default=7, help="same seed, same numbers (default 7)")
     record.set_defaults(act=_record)
+
+
+def _calibrate_arguments(calibrate: argparse.ArgumentParser) -> None:
+    add = calibrate.add_argument
+    calibrate.description = recorded.__doc__
+    calibrate.formatter_class = argparse.RawDescriptionHelpFormatter
+    add("--data", type=Path, required=True, help="folder with these recordings")
+    add("--out", type=Path, required=True, help="folder for pictures and quantiles.md")
+    add("--nodes", type=int, default=96, help="healthy nodes to simulate (default 96)")
+    add("--days", type=float, default=2.0, help="how long, in days of 60 s steps (default 2)")
+    add("--seed", type=int, default=7, help="same seed, same numbers (default 7)")
+    calibrate.set_defaults(act=_calibrate)
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -187,6 +204,12 @@ def _record(options: argparse.Namespace) -> int:
     steps = max(1, round(options.days * DAY_STEPS))
     training_set.write(options.out, wanted, steps=steps, gpus=options.gpus)
     print(f"{options.out}: {len(wanted)} histories of {steps} steps, {options.gpus} GPUs each")
+    return 0
+
+
+def _calibrate(options: argparse.Namespace) -> int:
+    print(calibration.report(options))
+    print(f"pictures and quantiles.md in {options.out}")
     return 0
 
 

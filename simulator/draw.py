@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from simulator.faults.story import Story
 
 WORKLOADS: dict[Workload, float] = {
-    Workload.TRAINING: 0.5,
-    Workload.INFERENCE: 0.22,
+    Workload.TRAINING: 0.44,
+    Workload.INFERENCE: 0.10,
     Workload.MIXED: 0.22,
-    Workload.IDLE: 0.06,
+    Workload.IDLE: 0.24,
 }
+"""As many samples at rest as a real cluster's: a third of its GPUs' time is idle."""
 FAILURE_SHARE = (0.35, 1.15)
 """Where in the record a failure may fall; some fall after its end."""
 LOOKALIKE_SHARE = (0.15, 0.85)

@@ -173,6 +173,7 @@ class Machines:
         settled = coolant + kelvin_per_watt * watts
         heat.core = thermal.approach(heat.core, settled, dt, thermal.CORE_SECONDS)
         beside = heat.core + build.memory_kelvin_per_watt * load.memory_watts[step]
+        beside += build.memory_kelvin
         heat.memory = thermal.approach(heat.memory, beside, dt, thermal.MEMORY_SECONDS)
         total = watts.sum(axis=1) + load.host[step]
         rise = cooling.rise_kelvin(total, load.flow[step])
@@ -194,4 +195,5 @@ class Machines:
         coolant = supply[:, None] + rise[:, None] * self._build.upstream_ratio
         core = np.minimum(coolant + load.kelvin_per_watt[0] * watts, board.HELD_CELSIUS)
         memory = core + self._build.memory_kelvin_per_watt * load.memory_watts[0]
+        memory += self._build.memory_kelvin
         return Heat(core, memory, supply, rise)

@@ -15,7 +15,7 @@ BMC_GAPS_PER_SECOND = 8e-6
 
 
 def read(
-    truth: Floats, noise: Noise, name: str, steps: Whole, *, sigma: float, quantum: float
+    truth: Floats, noise: Noise, name: str, steps: Whole, *, sigma: Floats | float, quantum: float
 ) -> Floats:
     """Return `truth` [step, node, width] as a sensor shows it: in steps of `quantum`."""
     seen = truth + sigma * noise.normal("sensor " + name, steps, truth.shape[-1])

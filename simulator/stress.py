@@ -83,7 +83,7 @@ class Stress:
     exporter does.
 
     By channel of the BMC, [step, node]: `bias` is added to what a sensor sees,
-    `stuck` is what it shows whatever it sees (NaN: it works).
+    a `stuck` one shows what it showed before.
     """
 
     times: Floats
@@ -134,7 +134,7 @@ class Stress:
     reload: Flags
     restart: Flags
     bias: dict[str, Floats] = field(default_factory=dict)
-    stuck: dict[str, Floats] = field(default_factory=dict)
+    stuck: dict[str, Flags] = field(default_factory=dict)
 
     def at(self, seconds: float) -> Flags:
         """Return [step]: the one step, if any, by which `seconds` has just come."""
@@ -148,9 +148,9 @@ class Stress:
         """Return [step, node] of `bias` for one channel, to be written to."""
         return self.bias.setdefault(channel, np.zeros(self.flow_ratio.shape))
 
-    def sensor_stuck(self, channel: str) -> Floats:
+    def sensor_stuck(self, channel: str) -> Flags:
         """Return [step, node] of `stuck` for one channel, to be written to."""
-        return self.stuck.setdefault(channel, np.full(self.flow_ratio.shape, np.nan))
+        return self.stuck.setdefault(channel, np.zeros(self.flow_ratio.shape, dtype=bool))
 
 
 def calm(times: Floats, step_seconds: float, nodes: int, gpus: int) -> Stress:

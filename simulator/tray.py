@@ -10,13 +10,14 @@ from simulator import cooling, power, sensors
 from simulator.shown import OUTLIVE_THE_HOST
 
 if TYPE_CHECKING:
-    from simulator.arrays import Floats, Whole
+    from simulator.arrays import Flags, Floats, Whole
     from simulator.board import Build
     from simulator.noise import Noise
     from simulator.stress import Stress
     from simulator.trace import Trace
 
 DAY_SECONDS = 86_400.0
+DAY_KELVIN = 1.2
 SENSORS: dict[str, tuple[str, float, float]] = {
     "node_inlet_temperature_celsius": ("inlet", 0.08, 0.25),
     "node_power_watts": ("node power", 12.0, 1.0),
@@ -45,11 +46,12 @@ POSITIVE = frozenset(
 
 
 class Tray:
-    """The BMC's view of some nodes; holds nothing but how they are built."""
+    """The BMC's view of some nodes; remembers what each sensor showed last, should it stick."""
 
     def __init__(self, noise: Noise, build: Build) -> None:
         self._noise = noise
         self._build = build
+        self._last: dict[str, Floats] = {}
 
     def read(self, steps: Whole, stress: Stress, flow: Floats, trace: Trace) -> dict[str, Floats]:
         """Return the BMC's channels as [step, node], as its sensors show them.
@@ -77,8 +79,8 @@ class Tray:
         if name in POSITIVE:
             read = np.maximum(0.0, read)
         if name in stress.stuck:
-            held = stress.stuck[name]
-            read = np.where(np.isnan(held), read, held)
+            read = _held(read, stress.stuck[name], self._last.get(name, read[0]))
+        self._last[name] = read[-1].copy()
         return np.asarray(read)
 
     def _air(self, stress: Stress, trace: Trace) -> dict[str, Floats]:
@@ -86,7 +88,7 @@ class Tray:
         build = self._build
         day = np.sin(2.0 * np.pi * (stress.times / DAY_SECONDS - 0.4))[:, None]
         wander = self._noise.drift("inlet", stress.times, 5_400.0, 1)[:, :, 0]
-        inlet = build.inlet_celsius + 0.8 * day + 0.35 * wander + stress.inlet_kelvin
+        inlet = build.inlet_celsius + DAY_KELVIN * day + 0.4 * wander + stress.inlet_kelvin
         air_heat = trace.heat * (1.0 - cooling.LIQUID_SHARE)
         wanted = cooling.fan_rpm(inlet, air_heat / np.maximum(stress.airflow_ratio, 0.1))
         wanted = np.where(stress.fans_at_full, 0.85 * cooling.FAN_FULL_RPM, wanted)
@@ -126,3 +128,11 @@ class Tray:
             - cooling.LEAK_CRITICAL_VOLTS
             - stress.leak_volts,
         }
+
+
+def _held(read: Floats, stuck: Flags, before: Floats) -> Floats:
+    """Return `read` [step, node] with the last free reading where `stuck`; `before` is [node]."""
+    steps = np.arange(read.shape[0])[:, None]
+    free = np.maximum.accumulate(np.where(stuck, -1, steps), axis=0)
+    last = np.take_along_axis(read, np.maximum(free, 0), axis=0)
+    return np.where(free >= 0, last, before)

@@ -29,6 +29,20 @@ from simulator.faults.memory_storm import MemoryStorm
 from simulator.faults.node_cooling import BlockedColdPlate, FanWear
 from simulator.faults.power_capping import PowerCapping
 from simulator.faults.thermal_interface import ThermalInterface
+from simulator.faults.unlike_instruments import (
+    BmcReboot,
+    DriftingSensor,
+    MonitorUpgrade,
+    StuckSensor,
+)
+from simulator.faults.unlike_operations import (
+    GivenAway,
+    Maintenance,
+    MigReconfiguration,
+    NodeReboot,
+    SeasonalInlet,
+)
+from simulator.faults.unlike_work import ApplicationXids, CheckpointStall, NewWorkload
 
 if TYPE_CHECKING:
     from simulator.faults.story import Story
@@ -62,6 +76,18 @@ STORIES: dict[str, Story] = {
         OffTheBus(),
         Lemon(),
         PumpFailover(),
+        NewWorkload(),
+        CheckpointStall(),
+        ApplicationXids(),
+        BmcReboot(),
+        StuckSensor(),
+        DriftingSensor(),
+        MonitorUpgrade(),
+        SeasonalInlet(),
+        MigReconfiguration(),
+        NodeReboot(),
+        Maintenance(),
+        GivenAway(),
     )
 }
 

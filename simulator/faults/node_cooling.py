@@ -59,14 +59,15 @@ class FanWear(Story):
 
     STOPS_AT = 0.75
     FANS = 6.0
-    MORE_FANS = 4.0
+    MORE_FANS = 2.6
 
     def strike(self, scenario: Scenario, stress: Stress, lane: int) -> None:
         """Slow the worst fan to a stop, then lose air faster than the others can make up."""
         progress = scenario.progress(stress.times)
         worn = np.minimum(1.0, progress / self.STOPS_AT) ** scenario.shape
         left = 1.0 - worn * (0.55 + 0.45 * scenario.severity)
-        spread = self.MORE_FANS * scenario.severity * after(progress, self.STOPS_AT)
+        spread = self.MORE_FANS * after(progress, self.STOPS_AT)
+        spread = spread * (0.4 + 0.6 * scenario.severity)
         stress.slowest_fan_ratio[:, lane] *= np.maximum(0.0, left)
         stress.airflow_ratio[:, lane] *= 1.0 - (1.0 - left + spread) / self.FANS
         slow = left * cooling.FAN_IDLE_RPM < cooling.FAN_CRITICAL_RPM

@@ -79,8 +79,8 @@ def test_the_coolant_carries_the_liquid_share_of_the_nodes_heat() -> None:
         * rise
         * 1_000.0
     )
-    drawn = mean("node_power_watts")
-    assert carried == pytest.approx(0.935 * cooling.LIQUID_SHARE * drawn, rel=0.04)
+    turned_to_heat = mean("node_power_watts") * mean("node_power_supply_efficiency_ratio")
+    assert carried == pytest.approx(cooling.LIQUID_SHARE * turned_to_heat, rel=0.04)
 
 
 def test_at_load_the_coolant_rises_about_ten_kelvin() -> None:
