@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from model import runtime, schema
+from model import runtime
 from model.cli import BUNDLED
 from model.runtime import Predictor
 from simulator.history import record
 from simulator.scenario import Scenario
-from tests.model.bundled.replaying import inputs
+from tests.model.bundled.replaying import DAY, inputs
 
 NAMES = (
     "gpu_power_limit_watts",
@@ -21,7 +21,6 @@ NAMES = (
     "gpu_xid_code",
     "gpu_recovery_action",
 )
-DAY = list(schema.HORIZONS).index("24h")
 
 
 @pytest.mark.training

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from simulator.scenario import Scenario
 
 HOUR = 3_600.0
+DAY = list(schema.HORIZONS).index("24h")
 
 
 class Told(NamedTuple):

@@ -13,9 +13,9 @@ from model.runtime import Predictor
 from model.schema import Cause
 from simulator.scenario import Scenario
 from simulator.workload import Workload
-from tests.model.bundled.replaying import HOUR, lead_hours, watch
+from tests.model.bundled.replaying import DAY, HOUR, lead_hours, watch
 
-DAY, CAUSES = list(schema.HORIZONS).index("24h"), list(schema.Cause)
+CAUSES = list(schema.Cause)
 STRUCK = 5
 
 
