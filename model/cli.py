@@ -57,6 +57,13 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_train(commands)
     _add_evaluate(commands)
+    strangers = commands.add_parser(
+        "leave-each-out", help="say what becomes of kinds of fault that training never saw"
+    )
+    strangers.add_argument("--simulate", choices=("bundled", "tiny"), default="bundled")
+    strangers.add_argument("--seed", type=int, default=7, help="decides everything (default: 7)")
+    strangers.add_argument("--json", type=Path, help="also write the table here as JSON")
+    strangers.set_defaults(run=_leave_each_out)
     inspect = commands.add_parser("inspect", help="say what an artefact is and what it was worth")
     inspect.add_argument("file", type=Path, nargs="?", default=BUNDLED, help="default: the bundled")
     inspect.add_argument("--json", action="store_true", help="print the metadata as JSON")
@@ -154,6 +161,12 @@ def _evaluate(arguments: argparse.Namespace) -> None:
         json=arguments.json or beside,
         with_rivals=not arguments.without_rivals,
     )
+
+
+def _leave_each_out(arguments: argparse.Namespace) -> None:
+    from model.training import strangers
+
+    strangers.leave_each_out(arguments.simulate, arguments.seed, arguments.json)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     Report = Callable[[str, int, int, str], None]
     """Called with (stage, done, total, note)."""
 
+LEARNED = (Split.FIT, Split.HELD)
+
 THREADS = 1
 """Fixed, since sums split over another number of threads round differently; and one, since
 the networks are small: on a busy machine a second thread costs far more than it brings."""
@@ -82,11 +84,16 @@ class Run:
         torch.set_num_threads(THREADS)
         torch.use_deterministic_algorithms(mode=True)
         torch.manual_seed(self.recipe.seed)
-        graph = Graph(list(SHOWN)).eval()
+        graph = self.scored_graph()
+        self.fit_hazards(graph, {split: self.collect(graph, split).rows() for split in LEARNED})
+        return Trained(graph, self._told())
+
+    def scored_graph(self) -> Graph:
+        """Return a graph that knows healthy nodes, and nothing of failures yet."""
+        graph: Graph = Graph(list(SHOWN)).eval()
         self._fit_tadgan(graph, self._healthy(Split.FIT, self.recipe.windows, "healthy windows"))
         self._freeze(graph, self._healthy(Split.HELD, self.recipe.windows // 5, "held-out windows"))
-        self._fit_hazards(graph)
-        return Trained(graph, self._told())
+        return graph
 
     def _healthy(self, split: Split, rows: int, stage: str) -> Tensor:
         """Sample windows [moment, gpu, step, channel] of nodes on which nothing fails."""
@@ -94,7 +101,7 @@ class Run:
         hours = sum(one.steps for one in planned)
         rng = np.random.default_rng([self.recipe.seed, 11, len(planned)])
         parts = []
-        for whole in self._stream(planned, stage):
+        for whole in self.stream(planned, stage):
             steps = len(whole.hours)
             count = max(1, round(rows / 8 * steps / hours))
             moments = np.sort(rng.integers(schema.WINDOW_STEPS, steps, count))
@@ -124,8 +131,8 @@ class Run:
             graph.scorer.freeze(raw)
             graph.gather.freeze(view)
 
-    def _fit_hazards(self, graph: Graph) -> None:
-        rows = {split: self._rows(graph, split) for split in (Split.FIT, Split.HELD)}
+    def fit_hazards(self, graph: Graph, rows: Mapping[Split, tuple[Rows, Rows]]) -> None:
+        """Fit the hazard layer of `graph` on rows of `LEARNED` splits."""
         graph.hazard.gpu.learned.copy_(_learned(GPU_CAUSES, rows[Split.FIT][0]))
         graph.hazard.node.learned.copy_(_learned(NODE_CAUSES, rows[Split.FIT][1]))
         total = self.recipe.search.epochs
@@ -142,17 +149,19 @@ class Run:
             report=tell,
         )
 
-    def _rows(self, graph: Graph, split: Split) -> tuple[Rows, Rows]:
+    def collect(self, graph: Graph, split: Split) -> Collector:
+        """Score and label every record of one split."""
         planned = self.plans[split]
         quiet = sum(one.steps for one in planned if not _fails(one)) * schema.STEP_SECONDS / 3600
         rng = np.random.default_rng([self.recipe.seed, 12, len(planned)])
         collector = Collector(field_weights(_failures(planned), quiet), rng)
-        for whole in self._stream(planned, f"scoring {split}"):
+        for whole in self.stream(planned, f"scoring {split}"):
             seen = masked(whole, draw_profile(rng), rng)
             collector.add(seen, score(graph, seen))
-        return collector.rows()
+        return collector
 
-    def _stream(self, planned: list[Planned], stage: str) -> Iterator[Episode]:
+    def stream(self, planned: list[Planned], stage: str) -> Iterator[Episode]:
+        """Simulate the planned records one by one."""
         for done, whole in enumerate(episodes(planned, step_seconds=schema.STEP_SECONDS), 1):
             yield whole
             self.report(stage, done, len(planned), whole.kind)

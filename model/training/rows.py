@@ -129,8 +129,8 @@ class Collector:
     def __init__(self, weights: Weights, rng: np.random.Generator) -> None:
         self._weights = weights
         self._rng = rng
-        self._gpu: list[Rows] = []
-        self._node: list[Rows] = []
+        self._gpu: list[tuple[str, Rows]] = []
+        self._node: list[tuple[str, Rows]] = []
 
     def add(self, episode: Episode, scored: Scored) -> None:
         """Label one episode's rows, those after the aftermath of a failure left out.
@@ -146,14 +146,15 @@ class Collector:
             struck = outcome is not None and outcome.gpu == gpu
             kept = usable if struck else self._thin(usable)
             raised = weight if struck else weight / BYSTANDER_RATIO
-            self._gpu.append(label(episode, _part(scored, kept, gpu, raised), struck, GPU_CAUSES))
+            part = _part(scored, kept, gpu, raised)
+            self._gpu.append((episode.kind, label(episode, part, struck, GPU_CAUSES)))
         struck = outcome is not None and outcome.gpu is None
         part = _part(scored, usable, None, weight)
-        self._node.append(label(episode, part, struck, NODE_CAUSES))
+        self._node.append((episode.kind, label(episode, part, struck, NODE_CAUSES)))
 
-    def rows(self) -> tuple[Rows, Rows]:
-        """Return (GPU rows, node rows)."""
-        return _join(self._gpu), _join(self._node)
+    def rows(self, without: str = "") -> tuple[Rows, Rows]:
+        """Return (GPU rows, node rows), those of one kind of story left out."""
+        return _join(self._gpu, without), _join(self._node, without)
 
     def _thin(self, usable: NDArray[np.int64]) -> NDArray[np.int64]:
         return usable[self._rng.random(len(usable)) < BYSTANDER_RATIO]
@@ -188,5 +189,6 @@ def _part(scored: Scored, kept: NDArray[np.int64], gpu: int | None, weight: floa
     return Part(scored.hours[kept], features, scored.share[kept] * np.float32(weight))
 
 
-def _join(parts: list[Rows]) -> Rows:
-    return Rows(*(torch.cat(columns) for columns in zip(*parts, strict=True)))
+def _join(parts: list[tuple[str, Rows]], without: str) -> Rows:
+    kept = [rows for kind, rows in parts if kind != without]
+    return Rows(*(torch.cat(columns) for columns in zip(*kept, strict=True)))
