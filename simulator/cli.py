@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 from daemon.clocks import Clock, system_clock
 from daemon.lifecycle import Lifecycle
 from daemon.secrets import SecretFile, SecretUnreadable
-from simulator import training_set
 from simulator.calibration import command as calibration
 from simulator.calibration import recorded
 from simulator.endpoints.redfish.bmc import Credentials
 from simulator.faults import STORIES
 from simulator.fleet import STEP_SECONDS, Fleet, lay_out
+from simulator.recorder import cli as recording
 from simulator.scenario import HEALTHY, Scenario
 from simulator.serving import ServedFleet
 from simulator.workload import Workload
@@ -27,7 +27,6 @@ from simulator.workload import Workload
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-DAY_STEPS = 1_440
 EPILOG = """\
 example: six nodes in two racks; on node 2 (from 0) the thermal interface of GPU 5
 begins to fail 10 simulated minutes after the start and takes four hours to the
@@ -62,7 +61,8 @@ def command_line() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="command")
     _serve_arguments(commands.add_parser("serve", help="serve nodes over HTTP until stopped"))
-    _record_arguments(commands.add_parser("record", help="write histories as one .npz file"))
+    recording.add_record(commands.add_parser("record", help="write histories as one .npz file"))
+    recording.add_export(commands.add_parser("export", help="write histories as OpenMetrics text"))
     stories = commands.add_parser("scenarios", help="list faults and look-alikes")
     stories.set_defaults(act=_scenarios)
     _calibrate_arguments(
@@ -94,19 +94,6 @@ def _serve_arguments(serve: argparse.ArgumentParser) -> None:
     add("--bmc-password-file", type=Path, help="its password; without it one is made up in a file")
     add("--json", action="store_true", help="print addresses as one JSON line")
     serve.set_defaults(act=_serve)
-
-
-def _record_arguments(record: argparse.ArgumentParser) -> None:
-    add = record.add_argument
-    record.description = training_set.__doc__
-    record.formatter_class = argparse.RawDescriptionHelpFormatter
-    add("--out", type=Path, required=True, help="file to write, .npz")
-    add("--scenario", action="append", choices=list(STORIES), help="repeatable; default: all")
-    add("--each", type=int, default=2, help="recordings of every scenario (default 2)")
-    add("--days", type=float, default=1.0, help="length of each, in days of 60 s steps (default 1)")
-    add("--gpus", type=int, default=8, help="GPUs per node (default 8)")
-    add("--seed", type=int, default=7, help="same seed, same numbers (default 7)")
-    record.set_defaults(act=_record)
 
 
 def _calibrate_arguments(calibrate: argparse.ArgumentParser) -> None:
@@ -194,17 +181,6 @@ def _publish(served: ServedFleet, options: argparse.Namespace, password: Path) -
         print(f"{address.rack}  {address.node}  {address.dcgm_url}  {address.redfish_url}")
     print(f"BMC account {options.bmc_user}, password in {password}")
     print(f"{options.speed:g} simulated seconds per second; stop with Ctrl-C", flush=True)
-
-
-def _record(options: argparse.Namespace) -> int:
-    if options.each < 1 or options.days <= 0 or options.gpus < 1:
-        raise ValueError("--each, --days and --gpus: expected more than 0")
-    kinds = options.scenario or list(STORIES)
-    wanted = training_set.recordings(kinds, each=options.each, seed=options.seed)
-    steps = max(1, round(options.days * DAY_STEPS))
-    training_set.write(options.out, wanted, steps=steps, gpus=options.gpus)
-    print(f"{options.out}: {len(wanted)} histories of {steps} steps, {options.gpus} GPUs each")
-    return 0
 
 
 def _calibrate(options: argparse.Namespace) -> int:

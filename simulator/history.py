@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +35,8 @@ class NodeHistory:
     are seconds of simulated time; step i was read at `start_seconds` + i *
     `step_seconds`.  `onset_seconds` is when a fault began (None: healthy or a
     look-alike), and may lie outside the record, as may `failure.time_seconds`:
-    the label holds for horizons that reach beyond the last step.
+    the label holds for horizons that reach beyond the last step.  `parameters`
+    are those of the story that was told.
     """
 
     node: str
@@ -48,6 +49,11 @@ class NodeHistory:
     onset_seconds: float | None
     failure: Failure | None
     lookalike: bool
+    parameters: Scenario
+
+    def with_values(self, values: Floats) -> NodeHistory:
+        """Return the same history with other values."""
+        return replace(self, values=values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +128,7 @@ def history_of(
         onset_seconds=machine.scenario.onset_seconds if failure is not None else None,
         failure=failure,
         lookalike=told.lookalike,
+        parameters=machine.scenario,
     )
 
 

@@ -1,0 +1,1 @@
+"""Histories as files: arrays for training, OpenMetrics text for a Prometheus, incident lists."""
