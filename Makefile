@@ -19,7 +19,7 @@ test: $(VENV)/.train ## Set up and run every tier of tests; ends with a list of 
 	$(BIN)/python tests/run_tiers.py
 
 test-quick: $(VENV)/.dev ## Run the tests that need no outside program, in under a minute
-	$(BIN)/python -m pytest -q -m "not services and not cluster and not training and not browser and not scenario"
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not services and not cluster and not training and not browser and not scenario"
 
 check: $(VENV)/.dev ## Format, lint, types, import contracts, rules, manifests
 	$(BIN)/ruff format --check .
