@@ -113,10 +113,12 @@ class Head(nn.Module):
     gives it (`relevant` [cause, feature]): a cause that may look at everything
     learns the accidents of its training data.  `learned` [cause, 1] is 0 for
     causes of which no failure was ever shown: they stay at their base rate,
-    since absence from training is not safety.
+    since absence from training is not safety.  `past` [feature] marks what comes
+    from memory ("6h score", "drift 1h-24h ...").
     """
 
     relevant: Tensor
+    past: Tensor
     learned: Tensor
     centre: Tensor
     scale: Tensor
@@ -134,6 +136,7 @@ class Head(nn.Module):
         self.offset = nn.Parameter(torch.zeros(len(causes), intervals))
         relevant = relevance(features, causes).repeat_interleave(hidden, 0)
         self.register_buffer("relevant", relevant)
+        self.register_buffer("past", torch.tensor([" " in feature for feature in features]))
         self.register_buffer("learned", torch.ones(len(causes), 1))
         self.register_buffer("centre", torch.zeros(len(features)))
         self.register_buffer("scale", torch.ones(len(features)))

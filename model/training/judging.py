@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     Tell = Callable[[str, int, int, str], None]
 
-HEALTHY_FOR_RIVALS = 40
-EACH_KIND_FOR_RIVALS = 8
+HEALTHY_FOR_RIVALS = 24
+EACH_KIND_FOR_RIVALS = 5
 """Records of training splits that rivals are fitted on: enough for what they have to learn."""
 
 

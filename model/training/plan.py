@@ -73,7 +73,7 @@ class Amounts:
 BUNDLED = {
     Split.FIT: Amounts(36, 24, 120),
     Split.HELD: Amounts(14, 10, 60),
-    Split.TEST: Amounts(10, 6, 20),
+    Split.TEST: Amounts(8, 4, 16),
 }
 """What the bundled artefact is made from."""
 

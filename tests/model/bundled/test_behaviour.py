@@ -42,6 +42,9 @@ def story(kind: str, hours: float, *, severity: float = 0.9) -> Scenario:
         ("thermal-interface", Cause.THERMAL),
         ("memory-storm", Cause.MEMORY),
         ("coolant-loss", Cause.FACILITY),
+        ("vrm-sag", Cause.POWER),
+        ("nvlink-decay", Cause.INTERCONNECT),
+        ("off-bus-warned", Cause.DEVICE),
     ],
 )
 def test_a_fault_of_some_hours_is_foretold_with_its_cause(
