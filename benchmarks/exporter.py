@@ -8,11 +8,16 @@ installed, scraped as often.  Prints resident memory, CPU and page time of
 each, the ratios, and whether the promises hold; ends with 1 where one breaks.
 
     python -m benchmarks.exporter --seconds 300 --tree <folder>/redfish/nvidia-dgx-h100-ami
+
+With --python the exporter and the bare reader run on that interpreter: one that
+has the packages of the image (requirements/node.txt) and no others.  The
+environment is the image's in both cases.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 import tempfile
@@ -31,6 +36,8 @@ from daemon.clocks import system_clock
 from exporter import exposition
 from simulator.processes import Processes, free_port
 
+IMAGE_ENVIRONMENT = {"MALLOC_ARENA_MAX": "1"}
+"""As deploy/Dockerfile sets it."""
 WARM_UP_SECONDS = 150.0
 INTERVAL_SECONDS = 30.0
 PAGES_IN_A_ROW = 40
@@ -67,13 +74,14 @@ def main() -> int:
             with Processes(folder / "logs") as processes:
                 tree = options.tree.name if options.tree else "simulated"
                 print(f"{GPUS} GPUs, whole counter list, BMC {tree}, model {model_for(folder)}")
-                return _measure(node, processes, folder, options.seconds)
+                return _measure(node, processes, folder, options)
         finally:
             node.close()
 
 
-def _measure(node: Node, processes: Processes, folder: Path, seconds: float) -> int:
-    urls = _start(node, processes, folder)
+def _measure(node: Node, processes: Processes, folder: Path, options: argparse.Namespace) -> int:
+    seconds = options.seconds
+    urls = _start(node, processes, folder, options.python)
     _wait(WARM_UP_SECONDS, urls)
     before = {name: usage(processes.pid(name)) for name in ("exporter", "bare reader", *urls)}
     pages = _wait(seconds, urls)
@@ -93,7 +101,7 @@ def _measure(node: Node, processes: Processes, folder: Path, seconds: float) -> 
     return _verdict(resident, percent, median)
 
 
-def _start(node: Node, processes: Processes, folder: Path) -> dict[str, str]:
+def _start(node: Node, processes: Processes, folder: Path, python: str) -> dict[str, str]:
     port = free_port()
     settings = {
         "node": node.name,
@@ -105,8 +113,9 @@ def _start(node: Node, processes: Processes, folder: Path) -> dict[str, str]:
     }
     path = folder / "exporter.yml"
     path.write_text(yaml.safe_dump(settings), encoding="utf-8")
-    processes.start_module("exporter", "exporter", "--config", str(path))
-    bare = (sys.executable, "-c", BARE_READER, node.dcgm_url, str(INTERVAL_SECONDS))
+    command = (python, "-m", "exporter", "--config", str(path))
+    processes.start("exporter", command, {**os.environ, **IMAGE_ENVIRONMENT})
+    bare = (python, "-c", BARE_READER, node.dcgm_url, str(INTERVAL_SECONDS))
     processes.start("bare reader", bare)
     urls = {"exporter": f"http://127.0.0.1:{port}/metrics"}
     if program := shutil.which("prometheus-node-exporter") or shutil.which("node_exporter"):
@@ -190,6 +199,7 @@ def _arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seconds", type=float, default=300.0, help="how long to measure (300)")
+    parser.add_argument("--python", default=sys.executable, help="what runs the exporter")
     parser.add_argument("--tree", type=Path, help="a recorded Redfish tree to serve as the BMC")
     options = parser.parse_args()
     if options.seconds < INTERVAL_SECONDS:

@@ -10,18 +10,16 @@ import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import requests
 import yaml
 from kubernetes import client, config
 from urllib3.exceptions import HTTPError
-from werkzeug.wrappers import Request, Response
 
-from daemon.serving import Server
 from simulator.controlplane.plane import ControlPlane
 from simulator.processes import Processes, free_port
+from tests.remediation.monitoring import Monitoring, a_post
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -29,14 +27,9 @@ if TYPE_CHECKING:
 
 TOKEN = "benchmark"  # noqa: S105 - it guards nothing
 NAMESPACE = "forewarn"
+GONE = 404
+PODS_PER_NODE = 8
 SINCE = "2026-01-01T00:00:00Z"
-LABELS = {
-    "alertname": "ForewarnNodeFailureLikely",
-    "severity": "critical",
-    "cause": "memory",
-    "horizon": "24h",
-    "remediation": "migrate",
-}
 LIFTED: dict[str, Any] = {
     "concurrency": 100_000,
     "domains": [],
@@ -52,68 +45,24 @@ LIFTED: dict[str, Any] = {
 """Limits that limit nothing: what is measured is the hands, not their restraint."""
 
 
-@dataclass
-class Monitoring:
-    """Alertmanager and Prometheus that bear out every alert at once."""
-
-    firing: list[str] = field(default_factory=list)
+class TimedMonitoring(Monitoring):
+    """Alertmanager and Prometheus that bear out every alert, and note when they were asked."""
 
     def __post_init__(self) -> None:
-        self._server = Server(self, host="127.0.0.1", port=0)
-
-    def __enter__(self) -> Self:
-        self._server.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.close()
-
-    @property
-    def url(self) -> str:
-        """Where both are."""
-        return f"http://127.0.0.1:{self._server.port}"
+        super().__post_init__()
+        self.spans: list[tuple[float, float]] = []
 
     def __call__(self, environ: Any, start_response: Any) -> Iterable[bytes]:
         """Answer one request."""
-        request = Request(environ)
-        if request.path == "/api/v1/query":
-            found: Any = self._vector(request.form["query"])
-        else:
-            ours = "remediation" in request.args.get("filter", "")
-            found = self._alerts() if ours else []
-        response = Response(json.dumps(found), mimetype="application/json")
-        answer: Iterable[bytes] = response(environ, start_response)
+        came = time.perf_counter()
+        answer = super().__call__(environ, start_response)
+        self.spans.append((came, time.perf_counter()))
         return answer
 
-    def _alerts(self) -> list[dict[str, Any]]:
-        status = {"state": "active", "silencedBy": [], "inhibitedBy": []}
-        return [
-            {"labels": {**LABELS, "node": node}, "status": status, "startsAt": SINCE}
-            for node in self.firing
-        ]
-
-    def _vector(self, query: str) -> dict[str, Any]:
-        now = time.time()  # noqa: TID251 - the programs under test read the same clock
-        about = [
-            ({"__name__": "forewarn_node_failure_probability", "horizon": "24h"}, 0.9),
-            (
-                {
-                    "__name__": "forewarn_cause_failure_probability",
-                    "horizon": "24h",
-                    "cause": "memory",
-                },
-                0.9,
-            ),
-            ({"__name__": "forewarn_prediction_state", "state": "ok"}, 1.0),
-            ({"__name__": "forewarn_prediction_timestamp_seconds"}, now),
-        ]
-        result = [
-            {"metric": {"node": node, **labels}, "value": [now, repr(value)]}
-            for node in self.firing
-            if node in query
-            for labels, value in about
-        ]
-        return {"status": "success", "data": {"resultType": "vector", "result": result}}
+    def busy_between(self, began: float, ended: float) -> float:
+        """Return the seconds from the first question to the last answer within a time."""
+        spans = [span for span in self.spans if began < span[0] and span[1] < ended]
+        return spans[-1][1] - spans[0][0] if spans else 0.0
 
 
 class Pool:
@@ -121,7 +70,7 @@ class Pool:
 
     def __init__(self, folder: Path, *, controllers: bool = False) -> None:
         self.folder = folder
-        self.monitoring = Monitoring()
+        self.monitoring = TimedMonitoring()
         self.plane = ControlPlane(folder / "plane", controllers=controllers)
         self.processes = Processes(folder / "logs")
         self.webhook_port, self.status_port = free_port(), free_port()
@@ -149,7 +98,13 @@ class Pool:
 
     def add_nodes(self, names: list[str]) -> None:
         """Register Ready nodes with 8 GPUs, as kubelets do: status included."""
-        self._side_by_side(lambda name: self.core.create_node(a_node(name)), names)
+        self._side_by_side(self._add_node, names)
+
+    def _add_node(self, name: str) -> None:
+        self.core.create_node(a_node(name), _preload_content=False).drain_conn()
+        # Admission taints a new node until a controller finds it ready; none runs here.
+        body = {"spec": {"taints": None}}
+        self.core.patch_node(name, body, _preload_content=False).drain_conn()
 
     def add_pods(self, nodes: list[str], per_node: int) -> None:
         """Bind pods of one job per node, each on one GPU."""
@@ -167,7 +122,8 @@ class Pool:
             "alertmanager": {"url": self.monitoring.url},
             "prometheus": {"url": self.monitoring.url},
             "kubernetes": {"kubeconfig": str(self.plane.kubeconfig), "namespace": NAMESPACE},
-            "policy": {"mode": "exclude", "limits": limits, **policy},
+            # Nobody measures heat here, so it is not asked where it is cool.
+            "policy": {"mode": "exclude", "limits": limits, "targets": [], **policy},
         }
         path = self.folder / f"{name}.yml"
         path.write_text(yaml.safe_dump(settings), encoding="utf-8")
@@ -186,12 +142,7 @@ class Pool:
 
     def post(self, nodes: list[str]) -> float:
         """Let an alert of each of `nodes` fire and post them; returns the seconds it took."""
-        self.monitoring.firing.extend(nodes)
-        alerts = [
-            {"status": "firing", "labels": {**LABELS, "node": node}, "startsAt": SINCE}
-            for node in nodes
-        ]
-        body = {"version": "4", "status": "firing", "truncatedAlerts": 0, "alerts": alerts}
+        body = a_post(*(self.monitoring.fire(node) for node in nodes))
         began = time.perf_counter()
         answer = self._session.post(
             f"http://127.0.0.1:{self.webhook_port}/api/v1/alerts",
@@ -201,6 +152,21 @@ class Pool:
         )
         answer.raise_for_status()
         return time.perf_counter() - began
+
+    def order(self, verb: str) -> None:
+        """Give an order, as a person does."""
+        answer = requests.post(
+            f"http://127.0.0.1:{self.status_port}/api/v1/{verb}",
+            json={"author": "benchmark", "reason": "to see it go on"},
+            headers={"Authorization": f"Bearer {TOKEN}"},
+            timeout=10,
+        )
+        answer.raise_for_status()
+
+    def lose_kubelet(self, node: str) -> None:
+        """Let a node be NotReady, as the node controller says of one whose kubelet is silent."""
+        condition = {"type": "Ready", "status": "Unknown", "lastTransitionTime": SINCE}
+        self.core.patch_node_status(node, {"status": {"conditions": [condition]}})
 
     def touch(self, node: str) -> float:
         """Annotate a node from here; returns the milliseconds: what one write costs at least."""
@@ -218,15 +184,23 @@ class Pool:
         ready.wait(10)
         return seen
 
+    def follow_bindings(self) -> dict[str, str]:
+        """Watch the pods of the jobs; returns the dict that fills with the node of each, by uid."""
+        placed: dict[str, str] = {}
+        since = self.core.list_namespaced_pod("jobs", limit=1).metadata.resource_version
+        self._spawn(lambda: self._watch_pods(placed, since))
+        return placed
+
     def end_pods(self) -> None:
         """Delete every pod as soon as it may go, as kubelets whose containers stop at once."""
         self._spawn(self._reap)
 
     def pods_left(self) -> int:
         """Count the pods of the jobs that are still there."""
-        return len(self._pods())
+        return len(self.pods())
 
-    def _pods(self) -> list[Any]:
+    def pods(self) -> list[Any]:
+        """Return the pods of the jobs."""
         answer = self.core.list_namespaced_pod("jobs", _preload_content=False)
         return list(json.loads(answer.data)["items"])
 
@@ -247,18 +221,37 @@ class Pool:
                 since = metadata["resourceVersion"]
                 seen.setdefault(metadata["name"], at)
 
+    def _watch_pods(self, placed: dict[str, str], since: str) -> None:
+        def list_pods(**options: Any) -> Any:
+            return self.core.list_namespaced_pod("jobs", **options)
+
+        while not self._stop.is_set():
+            for line in self._stream(list_pods, since):
+                pod = json.loads(line)["object"]
+                since = pod["metadata"]["resourceVersion"]
+                if pod["spec"].get("nodeName"):
+                    placed[pod["metadata"]["uid"]] = pod["spec"]["nodeName"]
+
     def _reap(self) -> None:
         while not self._stop.is_set():
             leaving = [
                 pod["metadata"]["name"]
-                for pod in self._pods()
+                for pod in self.pods()
                 if pod["metadata"].get("deletionTimestamp")
             ]
-            for name in leaving:
-                self.core.delete_namespaced_pod(
-                    name, "jobs", grace_period_seconds=0, _preload_content=False
-                ).drain_conn()
-            self._stop.wait(0 if leaving else 0.02)
+            self._side_by_side(self._end, leaving)
+            self._stop.wait(0.02)
+
+    def _end(self, name: str) -> None:
+        try:
+            ended = self.core.delete_namespaced_pod(
+                name, "jobs", grace_period_seconds=0, _preload_content=False
+            )
+        except client.ApiException as error:
+            if error.status != GONE:
+                raise
+        else:
+            ended.drain_conn()
 
     def _stream(self, call: Callable[..., Any], since: str) -> Iterable[bytes]:
         stream = call(

@@ -6,6 +6,7 @@ mean of a steady cycle, in how many cycles everything is read, seconds, and what
 was found or why not.
 
     python -m benchmarks.redfish ../shared/data/redfish
+    python -m benchmarks.redfish tests/fixtures/exporter/supermicro-hgx-h100.json
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from tests.exporter.redfish.fake_bmc import FakeBmc, recorded
 BROKEN_EXPAND = {"nvidia-dgx-h100-ami": "ami"}
 """How the recorded firmware expands, where its claim is known to be wrong."""
 INTERVAL_SECONDS = 60.0
+CYCLES = 45
+"""More than everything needs for its turn, and fewer than an hour, when the tree is walked anew."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,9 @@ class Survey:
 
 
 def trees(folder: Path) -> list[Path]:
-    """Return the recorded trees below `folder`."""
+    """Return the recorded trees below `folder`, or the one that it is."""
+    if folder.is_file():
+        return [folder]
     return sorted(path.parent for path in folder.glob("*/redfish"))
 
 
@@ -78,9 +83,9 @@ def survey(tree: Path, *, expand: str = "", cycles: int = 1, **settings: Any) ->
         for _ in range(cycles):
             passed += INTERVAL_SECONDS
             found.append(source.read(clock.monotonic()))
-        return Survey(tree.name, walked, found, seconds=real.monotonic() - started)
+        return Survey(tree.stem, walked, found, seconds=real.monotonic() - started)
     except SourceFailed as failure:
-        return Survey(tree.name, len(bmc.requests), failure=failure)
+        return Survey(tree.stem, len(bmc.requests), failure=failure)
     finally:
         source.close()
         bmc.close()
@@ -102,7 +107,7 @@ def survey_facility(tree: Path, *, cycles: int = 1) -> Survey:
         for _ in range(cycles):
             passed += INTERVAL_SECONDS
             found.append(_as_readings(source.read(clock.monotonic())))
-        return Survey(tree.name, walked, found, seconds=real.monotonic() - started)
+        return Survey(tree.stem, walked, found, seconds=real.monotonic() - started)
     finally:
         source.close()
         bmc.close()
@@ -147,8 +152,8 @@ def _short(channel: str) -> str:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, help="folder of recorded trees")
-    parser.add_argument("--cycles", type=int, default=60)
+    parser.add_argument("folder", type=Path, help="folder of recorded trees, or one tree as a file")
+    parser.add_argument("--cycles", type=int, default=CYCLES, help=f"of one minute ({CYCLES})")
     options = parser.parse_args()
     print("| tree | strategy | walk | requests a cycle | oldest, cycles | s | found | missing |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")

@@ -86,6 +86,11 @@ class Server:
         """False while a changed certificate is refused, None without TLS."""
         return None if self._adapter is None else self._adapter.renewed
 
+    @property
+    def certificate_expires_at(self) -> float | None:
+        """When the certificate in use ends, in Unix seconds; None without TLS."""
+        return None if self._adapter is None else self._adapter.expires_at
+
     def start(self) -> None:
         """Bind and serve in the background; raises `OSError` when the address is taken."""
         self._server.prepare()
@@ -115,6 +120,7 @@ class _Http(wsgi.Server):
     def __init__(self, *arguments: Any, log: FilteringBoundLogger | None, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.ConnectionClass = _Connection
+        self.gateway = _Gateway
         self._log = log
         self._ages: dict[_Connection, float] = {}
         self._lock = threading.Lock()
@@ -157,6 +163,18 @@ class _Http(wsgi.Server):
                 self._ages[conn] += seconds
                 if self._ages[conn] > limit_seconds:
                     conn.cut()
+
+
+class _Gateway(wsgi.Gateway_10):
+    """Hands a request to the application."""
+
+    def get_environ(self) -> dict[str, Any]:  # type: ignore[override]
+        """Let the application read to the end, also of a body that came in chunks."""
+        environ: dict[str, Any] = super().get_environ()  # type: ignore[no-untyped-call]
+        # The reader below ends where the request does; without this word a body whose length is
+        # not told, as some proxies send it, would be taken for empty.
+        environ["wsgi.input_terminated"] = True
+        return environ
 
 
 class _Connection(http.HTTPConnection):

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import yaml
+from msgspec import inspect
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+_AT = re.compile(r" - at `([^`]+)`$")
+_STEP = re.compile(r"\.(\w+)|(\[[^\]]*\])")
+_UNKNOWN = re.compile(r"^Object contains unknown field `([^`]+)`")
 T = TypeVar("T", bound=msgspec.Struct)
 
 
@@ -60,7 +66,46 @@ def parse(text: str, kind: type[T], *, origin: str) -> T:
     try:
         return msgspec.convert({} if document is None else document, kind, strict=True)
     except msgspec.ValidationError as error:
-        raise SettingsError(f"{origin}: {error}") from error
+        raise SettingsError(f"{origin}: {error}{_choices(kind, str(error))}") from error
+
+
+def _choices(kind: type[msgspec.Struct], message: str) -> str:
+    """Return what `message` leaves out: the values that an enum knows, the keys of a section."""
+    where = _AT.search(message)
+    found = _type_at(inspect.type_info(kind), where[1] if where else "$")
+    if message.startswith("Invalid enum value"):
+        if isinstance(found, inspect.EnumType):
+            return f", expected one of {', '.join(str(member.value) for member in found.cls)}"
+        if isinstance(found, inspect.LiteralType):
+            return f", expected one of {', '.join(map(str, found.values))}"
+    unknown = _UNKNOWN.match(message)
+    if unknown and isinstance(found, inspect.StructType):
+        names = [field.encode_name for field in found.fields]
+        near = get_close_matches(unknown[1], names, n=1)
+        return f", expected `{near[0]}`?" if near else f", expected one of {', '.join(names)}"
+    return ""
+
+
+def _type_at(found: inspect.Type | None, path: str) -> inspect.Type | None:
+    """Follow a path as msgspec writes it, `$.targets[0].racks`, through the types."""
+    for name, _ in _STEP.findall(path):
+        found = _given(found)
+        if isinstance(found, inspect.StructType):
+            found = next((f.type for f in found.fields if f.encode_name == name), None)
+        elif isinstance(found, inspect.DictType):
+            found = found.value_type
+        elif isinstance(found, inspect.CollectionType):
+            found = found.item_type
+        else:
+            return None
+    return _given(found)
+
+
+def _given(found: inspect.Type | None) -> inspect.Type | None:
+    """Return the type of what may also be left out."""
+    if not isinstance(found, inspect.UnionType):
+        return found
+    return next((one for one in found.types if not isinstance(one, inspect.NoneType)), None)
 
 
 def _first_line(error: Exception) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cheroot.makefile import MakeFile
 from cheroot.ssl import Adapter
 
+from daemon.expiry import expiry
 from daemon.settings import Section
 
 if TYPE_CHECKING:
@@ -71,6 +72,9 @@ class RenewingAdapter(Adapter):
         self._used, self._context = self._build()
         self.renewed = True
         """False while a changed pair is refused."""
+        self.expires_at: float | None = None
+        """When the certificate in use ends, in Unix seconds; None where it does not tell."""
+        self._tell_expiry()
 
     def bind(self, sock: socket.socket) -> socket.socket:
         """Return the listening socket as it is: TLS begins with each connection."""
@@ -101,8 +105,15 @@ class RenewingAdapter(Adapter):
             self._keep(error)
         else:
             self.renewed, self._refused = True, b""
+            self._tell_expiry()
             if self._log is not None:
                 self._log.info("certificate renewed", path=str(self._tls.certificate))
+
+    def _tell_expiry(self) -> None:
+        try:
+            self.expires_at = expiry(self._tls.certificate.read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            self.expires_at = None
 
     def _keep(self, error: Exception) -> None:
         self.renewed = False
@@ -129,5 +140,12 @@ class RenewingAdapter(Adapter):
                 context.verify_mode = ssl.CERT_OPTIONAL if tls.open_paths else ssl.CERT_REQUIRED
         except OSError as error:
             files = ", ".join(str(path) for path in (tls.certificate, tls.key, tls.client_ca or ""))
-            raise TlsUnusable(f"{files.rstrip(', ')}: {error}") from error
+            raise TlsUnusable(f"{files.rstrip(', ')}: {_why(error)}") from error
         return digest, context
+
+
+def _why(error: OSError) -> str:
+    if not isinstance(error, ssl.SSLError):
+        return str(error)
+    mismatch = error.reason in {"KEY_VALUES_MISMATCH", "KEY_TYPE_MISMATCH"}
+    return "the key is not the certificate's" if mismatch else "not in PEM form"

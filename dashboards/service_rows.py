@@ -25,7 +25,7 @@ OWN = "forewarn_remediation_"
 
 def sources() -> Panels:
     """Who is looking, and at what."""
-    return [*_states(), *_troubles()]
+    return [*_states(), *_troubles(), *_lacks(), *_predicting(), *_doubts()]
 
 
 def _states() -> Panels:
@@ -82,6 +82,80 @@ def _troubles() -> Panels:
             "Models in use",
             "count by (version, provenance) (forewarn_model_info)",
             "Nodes by model version and by what it was trained on.",
+            THIRD,
+        ),
+    ]
+
+
+def _lacks() -> Panels:
+    return [
+        ranking(
+            "Blind channels",
+            'sort_desc(count by (channel) (forewarn_channel_blind{node=~"$node"}))',
+            "Nodes where no GPU has a value: not in the counter list, or not on the board.",
+            THIRD,
+        ),
+        over_time(
+            "Missing readings",
+            {"{{kind}}": 'sum by (kind) (forewarn_missing_readings{node=~"$node"}) > 0'},
+            "Channels of GPUs and nodes without a value, by kind of missing.",
+            THIRD,
+        ),
+        over_time(
+            "Oldest reading that takes turns",
+            {"{{node}}": 'max by (node) (forewarn_reading_age_seconds{node=~"$node"})'},
+            "Sensors that are not asked each cycle.",
+            Look(unit="s", width=8),
+        ),
+    ]
+
+
+def _predicting() -> Panels:
+    backfill = "forewarn_backfill_state"
+    return [
+        ranking(
+            "Cold windows and their past",
+            f'count by (state) ({backfill}{{node=~"$node"}} == 1)'
+            f' or label_replace(count(forewarn_window_fill_ratio{{node=~"$node"}}'
+            f' unless on (node) {backfill}), "state", "not configured", "", "")',
+            "Nodes by how far a cold window was filled from Prometheus.",
+            THIRD,
+        ),
+        over_time(
+            "Time of a prediction",
+            {"{{node}}": 'max by (node) (forewarn_inference_duration_seconds{node=~"$node"})'},
+            "The last grid step, with those that were caught up.",
+            Look(unit="s", width=8),
+        ),
+        ranking(
+            "Refused models",
+            'topk(10, sum by (node, reason) (forewarn_model_refusals_total{node=~"$node"}))',
+            "Since the exporter's start; runtime: the model's runtime itself does not work.",
+            THIRD,
+        ),
+    ]
+
+
+def _doubts() -> Panels:
+    drift = "forewarn_model_input_drift"
+    return [
+        over_time(
+            "Input drift",
+            {"{{node}}": f'max by (node) ({drift}{{node=~"$node"}})'},
+            "Share of the node's readings outside what its model was trained on, over a day.",
+            Look(unit="percentunit", width=8),
+        ),
+        ranking(
+            "Channels outside the training range",
+            f'topk(10, max by (node, channel) ({drift}_by_channel{{node=~"$node"}}))'
+            f' or topk(10, max by (node) ({drift}{{node=~"$node"}}))',
+            "Share of its time that each channel is outside; rows without one are whole nodes.",
+            Look(unit="percentunit", width=8),
+        ),
+        ranking(
+            "Models in doubt",
+            'topk(10, max by (node, reason) (forewarn_model_doubted{node=~"$node"}))',
+            "Where this is 1, the model may not drive remediation.",
             THIRD,
         ),
     ]

@@ -7,13 +7,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from daemon import named_files
 from daemon import settings as files
 from daemon.clocks import system_clock
 from daemon.lifecycle import Lifecycle
 from daemon.logs import logger
 from daemon.tls import TlsUnusable
-from exporter import probe, reference
-from exporter.app import Exporter, version
+from daemon.version import add_version, version
+from exporter import probe, reference, trial
+from exporter.app import Exporter
+from exporter.facility import probe as facility_probe
 from exporter.facility.app import FacilityExporter
 from exporter.facility.settings import FacilitySettings
 from exporter.settings import Settings
@@ -28,6 +31,7 @@ example:
   NODE_NAME=gpu-017 forewarn-exporter --config exporter.yml
   NODE_NAME=gpu-017 forewarn-exporter --config exporter.yml --probe
   curl localhost:9477/metrics | grep failure_probability
+  forewarn-exporter --facility --config facility.yml --probe
   forewarn-exporter --facility --config facility.yml
 
 Without --config every default holds: dcgm-exporter on 127.0.0.1:9400, no BMC,
@@ -42,13 +46,8 @@ def main(arguments: list[str] | None = None) -> int:
     if options.list_metrics:
         print(reference.markdown(), end="")
         return 0
-    if options.facility and options.probe:
-        print(
-            "forewarn-exporter: --probe reads a node: it goes without --facility", file=sys.stderr
-        )
-        return 2
     if options.facility:
-        return _facility(options.config, check=options.check_config)
+        return _facility(options)
     try:
         settings = files.load(options.config, Settings) if options.config else Settings()
         settings.node_name()
@@ -56,25 +55,40 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"forewarn-exporter: {error}", file=sys.stderr)
         return 2
     if options.check_config:
-        print(f"{options.config or 'defaults'}: ok")
-        return 0
+        return _check(settings, options)
     if options.probe:
-        report, good = probe.run(settings, system_clock())
-        print(report, end="")
-        return 0 if good else 1
+        return _say(*probe.run(settings, system_clock()))
     return _serve(settings, options.config)
 
 
-def _facility(path: Path | None, *, check: bool) -> int:
+def _say(report: str, good: bool) -> int:
+    print(report, end="")
+    return 0 if good else 1
+
+
+def _check(settings: Settings | FacilitySettings, options: argparse.Namespace) -> int:
+    """Look at the files that good settings name, where they can be there."""
+    path = options.config or "defaults"
+    found = [] if options.no_files else named_files.troubles(settings)
+    for line in found:
+        print(f"forewarn-exporter: {path}: {line}", file=sys.stderr)
+    if not found:
+        print(f"{path}: ok")
+    return 2 if found else 0
+
+
+def _facility(options: argparse.Namespace) -> int:
     """Be the facility's exporter; without settings there is nothing that it could read."""
+    path = options.config
     try:
         settings = files.load(path, FacilitySettings) if path else FacilitySettings()
     except files.SettingsError as error:
         print(f"forewarn-exporter: {error}", file=sys.stderr)
         return 2
-    if check:
-        print(f"{path or 'defaults'}: ok")
-        return 0
+    if options.check_config:
+        return _check(settings, options)
+    if options.probe:
+        return _say(*facility_probe.run(settings, system_clock()))
     lifecycle = Lifecycle()
 
     def build(log: FilteringBoundLogger) -> FacilityExporter:
@@ -89,7 +103,7 @@ def _serve(settings: Settings, path: Path | None) -> int:
     lifecycle = Lifecycle()
 
     def build(log: FilteringBoundLogger) -> Exporter:
-        return Exporter(settings, log=log, path=path, reload=lifecycle.reload)
+        return Exporter(settings, log=log, path=path, reload=lifecycle.reload, trial=trial.died)
 
     return _run(settings, lifecycle, build)
 
@@ -109,7 +123,10 @@ def _run(
     try:
         exporter.start()
     except OSError as error:
-        print(f"forewarn-exporter: port {settings.listen.port}: {error}", file=sys.stderr)
+        place = f"{settings.listen.host}:{settings.listen.port}"
+        # The library gives its own sentence, with the system's at the end of it.
+        why = str(error).rpartition("] ")[2].rstrip("()")
+        print(f"forewarn-exporter: listen: {place} cannot be had: {why}", file=sys.stderr)
         return 1
     lifecycle.stop.wait()
     exporter.stop()
@@ -129,7 +146,16 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="read CDUs, heat exchangers, PDUs and power shelves in place of a node",
     )
-    parser.add_argument("--check-config", action="store_true", help="check the settings and leave")
+    parser.add_argument(
+        "--check-config",
+        action="store_true",
+        help="check the settings and the files that they name, and leave",
+    )
+    parser.add_argument(
+        "--no-files",
+        action="store_true",
+        help="with --check-config: the files that are named lie on another machine",
+    )
     parser.add_argument(
         "--probe",
         action="store_true",
@@ -138,7 +164,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--list-metrics", action="store_true", help="print every metric with its meaning and leave"
     )
-    parser.add_argument("--version", action="version", version=version())
+    add_version(parser)
     return parser
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,15 +12,16 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 from daemon import settings as files
 from daemon.clocks import system_clock
 from daemon.lifecycle import FileWatch
+from daemon.prometheus import Prometheus
 from daemon.serving import Server
+from daemon.version import version
 from exporter import sources
 from exporter.backfill.filler import Backfill, Filler
-from exporter.backfill.prometheus import Prometheus
 from exporter.collectors import Collector, Pace
 from exporter.forecast import Forecaster
 from exporter.gate import Gate
 from exporter.grid import Grid
-from exporter.models import BUNDLED, ModelShelf
+from exporter.models import BUNDLED, ModelShelf, untried
 from exporter.pages import OPEN_PATHS, Pages, landing
 from exporter.publish import Page, Serving
 from exporter.settings import Settings
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
     from daemon.clocks import Clock
+    from exporter.models import Trial
     from exporter.publish import Rows
     from exporter.sources import Named
 
@@ -51,7 +52,7 @@ class Exporter:
     `path` is the settings file, read again when it changes; only the section
     `gpus` takes effect without a restart.  Raises `OSError` from `start` when
     the port is taken, `ValueError` when no node name is given, `TlsUnusable`
-    when the certificate is not there.
+    when the certificate is not there.  `trial` is asked before a model is loaded.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Exporter:
         path: Path | None = None,
         reload: threading.Event | None = None,
         bundled: Path = BUNDLED,
+        trial: Trial = untried,
     ) -> None:
         self.settings = settings
         self._log = log
@@ -74,7 +76,7 @@ class Exporter:
         self._stop = threading.Event()
         self._started = threading.Event()
         node = settings.node_name()
-        self._shelf = _shelf(settings, node, bundled, log)
+        self._shelf = _shelf(settings, node, bundled, trial, log)
         self._shelf.look()
         self.collectors = [
             Collector(one.source, self._pace(one), clock=self._clock, log=log)
@@ -85,6 +87,7 @@ class Exporter:
             step_seconds=step_seconds,
             minimum_fill_ratio=settings.window.minimum_fill_ratio,
             bmc_configured=bool(settings.bmc.url),
+            trust=settings.model.trust(),
         )
         self.grid = self._grid(node)
         self._filler = self._backfill(node) if settings.backfill.url else None
@@ -155,7 +158,7 @@ class Exporter:
 
     def _backfill(self, node: str) -> Filler:
         prometheus = Prometheus(
-            self.settings.backfill,
+            self.settings.backfill.access,
             requests.Session(),
             monotonic=self._clock.monotonic,
             stop=self._stop,
@@ -201,6 +204,9 @@ class Exporter:
         renewed = self._server.certificate_renewed
         if renewed is not None:
             yield "forewarn_certificate_reload_success", [((self.grid.node,), float(renewed))]
+        expires = self._server.certificate_expires_at
+        if expires is not None:
+            yield "forewarn_certificate_expiry_timestamp_seconds", [((self.grid.node,), expires)]
         filler, node = self._filler, self.grid.node
         if filler is not None:
             yield (
@@ -230,22 +236,18 @@ class Exporter:
         self._log.info("settings read again", needs_restart=rest)
 
 
-def version() -> str:
-    """Return the installed version, or `unknown` where the package runs from its sources."""
-    try:
-        return metadata.version("forewarn")
-    except metadata.PackageNotFoundError:
-        return "unknown"
-
-
 def _differ(old: Settings, new: Settings, section: str) -> bool:
     return bool(getattr(old, section) != getattr(new, section))
 
 
-def _shelf(settings: Settings, node: str, bundled: Path, log: FilteringBoundLogger) -> ModelShelf:
+def _shelf(
+    settings: Settings, node: str, bundled: Path, trial: Trial, log: FilteringBoundLogger
+) -> ModelShelf:
     directory = Path(settings.model.directory) if settings.model.directory else None
     expected = settings.model.node_expected
-    return ModelShelf(directory, node, node_expected=expected, log=log, bundled=bundled)
+    return ModelShelf(
+        directory, node, node_expected=expected, log=log, bundled=bundled, trial=trial
+    )
 
 
 def _window_path(settings: Settings) -> Path | None:

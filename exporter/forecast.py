@@ -7,13 +7,15 @@ What lacks its inputs is withdrawn, never guessed and never frozen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from exporter import drift as drifts
 from exporter import window as windows
+from exporter.drift import UNLIMITED, Doubt, Drift, Trust
 from exporter.readings import SourceName
 from model import schema
 
@@ -66,6 +68,8 @@ class Forecast:
     made_at: float = 0.0
     timestamp: float = 0.0
     step_seconds: float = float(schema.STEP_SECONDS)
+    drift: Drift = field(default_factory=drifts.unknown)
+    doubts: frozenset[Doubt] = frozenset()
 
     def is_fresh(self, now: float) -> bool:
         """Tell whether the forecast still speaks for `now` (monotonic seconds)."""
@@ -82,11 +86,12 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Window and model state, which always move together; `state` is [gpu, k] float32."""
+    """Window, model state and drift, which always move together; `state` is [gpu, k] float32."""
 
     window: Window
     state: NDArray[np.float32]
     model_digest: str = ""
+    drift: Drift = field(default_factory=drifts.unknown)
 
     def fitted(self, gpus: tuple[Gpu, ...], in_force: InForce | None, steps: int) -> Memory:
         """Return the memory for these GPUs and this model; another model starts a cold state."""
@@ -96,12 +101,14 @@ class Memory:
             return Memory(window, np.zeros((len(uuids), 0), np.float32))
         predictor = in_force.predictor
         state = predictor.initial_state(len(uuids))
+        drift = drifts.cold(predictor.info)
         if predictor.digest == self.model_digest:
+            drift = self.drift if self.drift.fits(predictor.info) else drift
             have = {uuid: index for index, uuid in enumerate(self.window.uuids)}
             for index, uuid in enumerate(uuids):
                 if uuid in have:
                     state[index] = self.state[have[uuid]]
-        return Memory(window, state, predictor.digest)
+        return Memory(window, state, predictor.digest, drift)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +122,7 @@ class Forecaster:
     step_seconds: float
     minimum_fill_ratio: float
     bmc_configured: bool
+    trust: Trust = UNLIMITED
 
     def advance(
         self, memory: Memory, snapshot: NodeSnapshot, in_force: InForce | None, position: Position
@@ -125,7 +133,8 @@ class Forecaster:
         memory = self.replay(memory, in_force, position)
         window = memory.window.push(windows.row(snapshot), position.wall)
         prediction, memory = _predict(replace(memory, window=window), in_force)
-        return memory, self._judge(window, snapshot, in_force, prediction, position)
+        forecast = self._judge(window, snapshot, in_force, prediction, position)
+        return memory, self._with_doubts(forecast, memory.drift)
 
     def relive(
         self,
@@ -197,6 +206,14 @@ class Forecaster:
             step_seconds=self.step_seconds,
         )
 
+    def _with_doubts(self, forecast: Forecast, drift: Drift) -> Forecast:
+        if forecast.in_force is None:
+            return forecast
+        info = forecast.in_force.predictor.info
+        return replace(
+            forecast, drift=drift, doubts=self.trust.doubts(info, drift, forecast.timestamp)
+        )
+
     def _state(
         self,
         in_force: InForce | None,
@@ -239,7 +256,10 @@ def _predict(memory: Memory, in_force: InForce | None) -> tuple[Prediction | Non
     if in_force is None or not memory.window.uuids:
         return None, memory
     predictor = in_force.predictor
-    prediction = predictor.predict(memory.window.matrix(predictor.info.names), memory.state)
+    info = predictor.info
+    row = memory.window.newest(tuple(info.training_ranges))
+    memory = replace(memory, drift=memory.drift.after(row, info))
+    prediction = predictor.predict(memory.window.matrix(info.names), memory.state)
     if not all(np.isfinite(part).all() for part in (prediction.node, prediction.state)):
         # Kept out of the state, where one NaN would stay for good.
         return None, memory

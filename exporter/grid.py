@@ -197,7 +197,7 @@ class Grid:
                 "saved window has another step, starting cold", step_seconds=saved.step_seconds
             )
             return
-        self._memory = Memory(saved.window, saved.state, saved.model_digest)
+        self._memory = Memory(saved.window, saved.state, saved.model_digest, saved.drift)
         self._resume(saved.window.last_wall, wall)
 
     def _remember(self, late: int) -> None:
@@ -262,4 +262,5 @@ class Grid:
             roster=self._roster,
             model_digest=self._memory.model_digest,
             state=state.astype(np.float32),
+            drift=self._memory.drift,
         )

@@ -11,11 +11,13 @@ from daemon.lifecycle import FileWatch
 from model import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from structlog.typing import FilteringBoundLogger
 
     from model.runtime import Predictor, Refusal
+
+    Trial = Callable[[Path], str | None]
 
 BUNDLED = Path(runtime.__file__).parent / "bundled" / "fleet.onnx"
 
@@ -29,8 +31,17 @@ class InForce:
     fallback: bool
 
 
+def untried(path: Path) -> str | None:  # noqa: ARG001 - says of every file the same
+    """Let every artefact be loaded without a trial."""
+    return None
+
+
 class ModelShelf:
-    """Candidates in order of preference: the node's own, the fleet's, the one in the image."""
+    """Candidates in order of preference: the node's own, the fleet's, the one in the image.
+
+    `trial` is asked before an artefact is loaded, and says how loading it would end this
+    process, if it would.
+    """
 
     def __init__(
         self,
@@ -40,12 +51,14 @@ class ModelShelf:
         node_expected: bool,
         log: FilteringBoundLogger,
         bundled: Path = BUNDLED,
+        trial: Trial = untried,
     ) -> None:
         own = [] if directory is None else [directory / f"{node}.onnx", directory / "fleet.onnx"]
         self._candidates = (*own, bundled)
         self._own = own[:1]
         self._node_expected = node_expected
         self._log = log
+        self._trial = trial
         self._watch: FileWatch | None = None
         self._refused: dict[Path, str] = {}
         self.in_force: InForce | None = None
@@ -83,7 +96,7 @@ class ModelShelf:
             if not path.exists():
                 continue
             try:
-                predictor = runtime.load(path)
+                predictor = self._load(path)
             except runtime.ModelRefused as refusal:
                 self._refuse(path, refusal)
                 if before is not None and before.path == path:
@@ -91,6 +104,13 @@ class ModelShelf:
                 continue
             return InForce(predictor, path, fallback=self._is_fallback(path))
         return before
+
+    def _load(self, path: Path) -> Predictor:
+        died = self._trial(path)
+        if died is not None:
+            detail = f"{path}: a process that loaded it {died}"
+            raise runtime.ModelRefused(runtime.Refusal.RUNTIME, detail)
+        return runtime.load(path)
 
     def _is_fallback(self, path: Path) -> bool:
         if path in self._own:

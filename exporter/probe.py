@@ -63,12 +63,12 @@ class Finding:
     failure: SourceFailed | None = None
 
 
-def look(one: Named, clock: Clock) -> Finding:
-    """Ask dcgm-exporter once; a BMC once its resources are known; then let go of it."""
+def look(one: Named, clock: Clock, *, walks: bool) -> Finding:
+    """Ask once, and what `walks` its resources first once these are known; then let go of it."""
     started, walked = clock.monotonic(), 0
     try:
         readings = one.source.read(started)
-        if one.source.name is SourceName.REDFISH:
+        if walks:
             for _ in range(WALKS):
                 walked += readings.requests
                 discovering, started = readings.strategy == DISCOVERING, clock.monotonic()
@@ -85,11 +85,14 @@ def look(one: Named, clock: Clock) -> Finding:
 
 def run(settings: Settings, clock: Clock) -> tuple[str, bool]:
     """Return the report, and whether every source that the settings name gave readings."""
-    findings = [look(one, clock) for one in sources.named(settings, clock)]
+    findings = [
+        look(one, clock, walks=one.source.name is SourceName.REDFISH)
+        for one in sources.named(settings, clock)
+    ]
     taken = _snapshot(settings, findings, clock.monotonic())
     lines = [f"{settings.node_name()}: each source was asked once, nothing is kept", ""]
     for finding in findings:
-        lines += [*_source(finding), ""]
+        lines += [*source(finding), ""]
     lines += _gpus(taken)
     lines += _blind(blindness.blind(taken))
     good = bool(findings) and all(finding.readings is not None for finding in findings)
@@ -121,23 +124,26 @@ def _status(finding: Finding, now: float) -> SourceStatus:
     )
 
 
-def _source(finding: Finding) -> Iterator[str]:
+def source(finding: Finding) -> Iterator[str]:
+    """Yield what asking one source led to, and where it failed, what to do."""
     yield f"{finding.named.source.name}  {_without_secrets(finding.named.address)}"
     if finding.failure is not None:
         reason = finding.failure.reason
         yield f"  no readings: {reason}"
         yield f"  {_without_secrets(finding.failure.detail)}"
         yield f"  {HINTS.get(reason, 'see the message above')}"
-        return
-    readings = finding.readings
-    if readings is None:
-        return
-    channels = {place.channel for place in readings.values}
+    if finding.readings is not None:
+        yield from _answered(finding, finding.readings)
+
+
+def _answered(finding: Finding, readings: SourceReadings) -> Iterator[str]:
     yield f"  read as {readings.strategy or 'nothing'} in {finding.seconds:.2f} s"
     yield f"  requests: {readings.requests} a cycle" + (
         f", {finding.requests} to find the way" if finding.requests else ""
     )
-    yield f"  found: {len(channels)} channels, {len(readings.values)} readings"
+    if readings.values:
+        channels = {place.channel for place in readings.values}
+        yield f"  found: {len(channels)} channels, {len(readings.values)} readings"
     if readings.strategy == DISCOVERING:
         yield "  the walk over its resources did not end: it is slow or busy, try again"
     refused = ", ".join(f"{n} {reason}" for reason, n in sorted(readings.errors.items()) if n)

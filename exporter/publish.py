@@ -13,6 +13,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector as PrometheusCollector
 
 from exporter import absence, blindness, catalog
+from exporter.drift import Doubt
 from exporter.forecast import Degraded, State
 from model import schema
 
@@ -222,6 +223,7 @@ def _model(view: View) -> Iterator[tuple[str, Rows]]:
         labels = (view.node, info.version, info.provenance, info.scope, predictor.digest)
         yield "forewarn_model_info", [(labels, 1.0)]
         yield "forewarn_model_trained_timestamp_seconds", [(key, info.trained_timestamp)]
+    yield from _doubts(view.node, view.forecast)
     yield "forewarn_model_reload_success", [(key, float(view.shelf.reload_success))]
     refusals = view.shelf.refusals.items()
     yield "forewarn_model_refusals_total", [((view.node, r), float(n)) for r, n in refusals]
@@ -231,3 +233,18 @@ def _model(view: View) -> Iterator[tuple[str, Rows]]:
     if view.window_saved is not None:
         yield "forewarn_window_save_success", [(key, float(view.window_saved))]
     yield "forewarn_settings_reload_success", [(key, float(view.settings_reloaded))]
+
+
+def _doubts(node: str, forecast: Forecast) -> Iterator[tuple[str, Rows]]:
+    if forecast.in_force is None:
+        return
+    ratio = forecast.drift.ratio
+    if ratio is not None:
+        info = forecast.in_force.predictor.info
+        yield "forewarn_model_input_drift", [((node,), ratio)]
+        by_channel = forecast.drift.by_channel(info).items()
+        yield "forewarn_model_input_drift_by_channel", [((node, c), v) for c, v in by_channel]
+    yield (
+        "forewarn_model_doubted",
+        [((node, doubt), float(doubt in forecast.doubts)) for doubt in Doubt],
+    )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exporter import catalog
+from exporter.backfill.filler import Backfill
 from exporter.readings import Missing, Reason
 from model import schema
+from model.runtime import Refusal
 from model.sources import dcgm
 
 if TYPE_CHECKING:
@@ -59,6 +61,8 @@ def markdown() -> str:
     parts += ["## Health of the exporter and its sources\n", _families(catalog.HEALTH)]
     parts += ["## Health of the facility exporter\n", _families(catalog.FACILITY)]
     parts += ["### Kinds of missing\n", _words(Missing), "### Reasons of errors\n", _words(Reason)]
+    parts += ["### Reasons of refused models\n", _words(Refusal)]
+    parts += ["### How far a cold window was filled\n", _words(Backfill)]
     parts += ["## Channels\n", CHANNELS]
     for level, title in LEVELS.items():
         parts += [f"### {title}\n", INTROS[level] + "\n", _channels(schema.channels(level))]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import urlsplit
 
 from daemon.secrets import SecretFile
 from daemon.settings import Section
 from daemon.tls import TlsSection
+from exporter import address
 from exporter.backfill.settings import BackfillSettings
+from exporter.drift import Trust
 from exporter.redfish.settings import BmcSettings
 from exporter.roster import Declared
 
@@ -66,10 +67,8 @@ class DcgmSettings(Section, frozen=True):
 
     def __post_init__(self) -> None:
         """Check what the types cannot say."""
-        if self.url and not self.url.startswith(("http://", "https://")):
-            raise ValueError("expected url as http://<address>:9400/metrics")
-        if "@" in urlsplit(self.url).netloc:
-            raise ValueError("expected url without user name and password")
+        if self.url:
+            address.split(self.url, "expected url as http://<address>:9400/metrics")
         _positive(self, "interval_seconds", "deadline_seconds")
 
 
@@ -86,8 +85,8 @@ class RackSettings(Section, frozen=True):
 
     def __post_init__(self) -> None:
         """Check what the types cannot say."""
-        if self.url and not self.url.startswith(("http://", "https://")):
-            raise ValueError("expected url as http://<facility exporter>:9477/metrics")
+        if self.url:
+            address.split(self.url, "expected url as http://<facility exporter>:9477/metrics")
         _positive(self, "interval_seconds", "deadline_seconds")
 
     @property
@@ -127,10 +126,18 @@ class ModelSettings(Section, frozen=True):
     directory: str = ""
     node_expected: bool = False
     check_interval_seconds: float = 10.0
+    drift_limit_ratio: float = 0.15
+    stale_after_seconds: float | None = 31_536_000.0
 
     def __post_init__(self) -> None:
         """Check what the types cannot say."""
-        _positive(self, "check_interval_seconds")
+        _positive(self, "check_interval_seconds", "stale_after_seconds")
+        if not 0 < self.drift_limit_ratio <= 1:
+            raise ValueError("expected drift_limit_ratio above 0 and at most 1")
+
+    def trust(self) -> Trust:
+        """Return where doubt in a model begins."""
+        return Trust(self.drift_limit_ratio, self.stale_after_seconds)
 
 
 class GpuSettings(Section, frozen=True):
@@ -144,6 +151,9 @@ class GpuSettings(Section, frozen=True):
         """Check what the types cannot say."""
         if self.expected and self.count is not None:
             raise ValueError("expected either `expected` (UUIDs) or `count`, not both")
+        for uuid in self.expected:
+            if self.expected.count(uuid) > 1:
+                raise ValueError(f"expected each GPU once, not {uuid!r} twice")
         if self.count is not None and self.count < 1:
             raise ValueError("expected count of at least 1; a planned absence goes to `away`")
 

@@ -10,12 +10,14 @@ import hashlib
 import io
 import os
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
+from exporter import drift as drifts
+from exporter.drift import Drift
 from exporter.readings import Gpu
 from exporter.roster import Roster
 from exporter.window import CHANNELS, Window, empty
@@ -59,6 +61,7 @@ class Saved:
     roster: Roster
     model_digest: str
     state: NDArray[np.float32]
+    drift: Drift = field(default_factory=drifts.unknown)
 
 
 def save(path: Path, saved: Saved) -> None:
@@ -79,7 +82,7 @@ def load(path: Path, *, node: str, wall: float) -> Saved | None:
     blob = _read(path)
     if blob is None:
         return None
-    header, window, state = _unpack(path, blob)
+    header, window, state, drift = _unpack(path, blob)
     if header.node != node:
         raise StoreRefused(f"{path}: written for node {header.node!r}, expected {node!r}")
     if header.saved_wall > wall + FUTURE_TOLERANCE_SECONDS:
@@ -94,6 +97,7 @@ def load(path: Path, *, node: str, wall: float) -> Saved | None:
         roster=roster,
         model_digest=header.model_digest,
         state=state,
+        drift=drift,
     )
 
 
@@ -116,6 +120,7 @@ def _pack(saved: Saved) -> bytes:
         before=saved.window.before,
         walls=saved.window.walls,
         state=saved.state,
+        drift=np.array([saved.drift.outside, saved.drift.seen]),
     )
     return buffer.getvalue()
 
@@ -131,7 +136,7 @@ def _read(path: Path) -> bytes | None:
         raise StoreRefused(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def _unpack(path: Path, blob: bytes) -> tuple[Header, Window, NDArray[np.float32]]:
+def _unpack(path: Path, blob: bytes) -> tuple[Header, Window, NDArray[np.float32], Drift]:
     line, _, payload = blob.partition(b"\n")
     if not line.startswith(MAGIC):
         raise StoreRefused(f"{path}: not a window of this version, expected {MAGIC.decode()!r}")
@@ -142,11 +147,19 @@ def _unpack(path: Path, blob: bytes) -> tuple[Header, Window, NDArray[np.float32
             header = msgspec.json.decode(arrays["header"].tobytes(), type=Header)
             window = _window(header, arrays["raw"], arrays["before"], arrays["walls"])
             state = arrays["state"].astype(np.float32)
+            drift = _drift(arrays["drift"]) if "drift" in arrays else drifts.unknown()
     except (ValueError, KeyError, IndexError, zipfile.BadZipFile, msgspec.DecodeError) as error:
         raise StoreRefused(f"{path}: not readable as a window: {error}") from error
     if state.ndim != 2 or len(state) != len(window.uuids) or not np.isfinite(state).all():
         raise StoreRefused(f"{path}: model state of shape {state.shape} or not finite")
-    return header, window, state
+    return header, window, state, drift
+
+
+def _drift(averages: NDArray[np.float64]) -> Drift:
+    outside, seen = averages
+    if not ((outside >= 0) & (outside <= seen) & (seen <= 1)).all():
+        raise ValueError("averages of drift leave [0, 1]")
+    return Drift(outside, seen)
 
 
 def _window(

@@ -122,6 +122,11 @@ class Window:
         chosen[:, :, counters] = increments(chosen[:, :, counters], before)
         return np.ascontiguousarray(chosen.transpose(1, 0, 2), dtype=np.float32)
 
+    def newest(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """Return [gpu, channel] of the newest step, as it was read."""
+        step: NDArray[np.float64] = self.raw[-1]
+        return step[:, [_COLUMN[name] for name in names]]
+
     def known_now(self) -> frozenset[str]:
         """Return the channels that have a value in the newest step, for any GPU."""
         known = ~np.isnan(self.raw[-1]).all(axis=0)

@@ -101,6 +101,11 @@ class ArtefactInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     frameworks: dict[str, str]
     seed: int
     node: str = ""
+    training_ranges: dict[str, tuple[float, float]] = {}
+    """Where physical quantities lay on healthy training nodes, in the channel's unit.
+
+    What an artefact does not tell cannot be told to have drifted.
+    """
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -7,12 +7,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from model import inspection, runtime
+from daemon.version import add_version
+from model import inspection, judging, runtime
+from model.history import cli as site
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BUNDLED = Path(__file__).parent / "bundled" / "fleet.onnx"
+DEFAULT_SEED = site.DEFAULT_SEED
 EXTRA_MODULES = frozenset({"torch", "onnx", "rich"})
 
 DESCRIPTION = """\
@@ -27,23 +30,28 @@ examples:
   forewarn-model train --simulate bundled --seed 7 --out fleet.onnx
       make the bundled artefact anew; needs the extra: pip install 'forewarn[train]'
 
-  forewarn-model evaluate fleet.onnx --seed 7 --html worth.html
+  forewarn-model train --prometheus http://prometheus:9090 --work /var/tmp/site --out models
+      from a site's own history: models/fleet.onnx, and one per node; started again, it goes on
+
+  forewarn-model plan --prometheus http://prometheus:9090 --shards 20 --work /models/work
+  forewarn-model train --work /models/work --out /models --only nodes --shard 3
+      the same for thousands of nodes, in shards (deploy/training)
+
+  forewarn-model backtest fleet.onnx --prometheus http://prometheus:9090 --incidents list.csv
+      what an artefact would have said of the last month
+
+  forewarn-model evaluate fleet.onnx --html worth.html
       replay an artefact over simulated nodes that its training never saw, beside
       its rivals; the page has plots, worth.json beside it the same numbers
 
   forewarn-model evaluate fleet.onnx --quiet-node-weeks 500
       count false alerts where nothing fails, enough to bound them
 
-  forewarn-model train --simulate bundled --leave-out memory-storm --out without.onnx
-  forewarn-model evaluate without.onnx
-      what an artefact makes of a kind of fault that it never saw
+  forewarn-model leave-each-out
+      what becomes of each kind of fault when training has not seen it
 
 An exporter picks up a new file without a restart.  Files are replaced in one
 instant, so `--out` may point at the place from which an exporter reads."""
-
-
-class WrongArgument(Exception):
-    """An argument that no parser can judge; says which, and what was expected."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -54,71 +62,64 @@ def parser() -> argparse.ArgumentParser:
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_version(top)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_train(commands)
-    _add_evaluate(commands)
-    strangers = commands.add_parser(
-        "leave-each-out", help="say what becomes of kinds of fault that training never saw"
-    )
-    strangers.add_argument("--simulate", choices=("bundled", "tiny"), default="bundled")
-    strangers.add_argument("--seed", type=int, default=7, help="decides everything (default: 7)")
-    strangers.add_argument("--json", type=Path, help="also write the table here as JSON")
-    strangers.set_defaults(run=_leave_each_out)
+    site.add_plan(commands)
+    site.add_backtest(commands)
+    judging.add_evaluate(commands)
+    judging.add_strangers(commands)
     inspect = commands.add_parser("inspect", help="say what an artefact is and what it was worth")
     inspect.add_argument("file", type=Path, nargs="?", default=BUNDLED, help="default: the bundled")
     inspect.add_argument("--json", action="store_true", help="print the metadata as JSON")
     inspect.set_defaults(run=_inspect)
+    complete = commands.add_parser(
+        "complete", help="add the training ranges to an artefact of an earlier version"
+    )
+    complete.add_argument("file", type=Path, help="the .onnx file, replaced in one instant")
+    complete.set_defaults(run=_complete)
     return top
 
 
 def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    train = commands.add_parser("train", help="train on simulated nodes and write an artefact")
+    train = commands.add_parser(
+        "train",
+        help="train on simulated nodes or on a site's own history, and write artefacts",
+        description=site.TRAIN,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     train.add_argument(
         "--simulate",
-        choices=("bundled", "tiny"),
-        required=True,
-        help="how much to simulate: 'bundled' makes the shipped artefact in about ten minutes on "
-        "two cores, 'tiny' shows in seconds that everything works and is worth nothing",
+        choices=("bundled", "tiny", "none"),
+        help="how much to simulate: 'bundled' makes the shipped artefact in about half an hour on "
+        "two cores, 'tiny' shows in seconds that everything works and is worth nothing; with a "
+        "site's history, simulated failures are learned beside it (default there: bundled), or "
+        "'none'",
     )
-    train.add_argument("--out", type=Path, required=True, help="the .onnx file to write")
-    train.add_argument("--seed", type=int, default=7, help="decides every weight (default: 7)")
+    train.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        help="the .onnx file to write; with a site's history, the folder of models that exporters "
+        "read (setting model.directory)",
+    )
+    train.add_argument("--seed", type=int, help="decides every weight (default: 7)")
+    train.add_argument(
+        "--weights",
+        action="store_true",
+        help="also write the weights beside the artefact, from which nodes' own models are tuned "
+        "(with a site's history they always are)",
+    )
     train.add_argument(
         "--leave-out",
         action="append",
         default=[],
         metavar="KIND",
-        help="train without this kind of story, to evaluate what becomes of strangers; repeatable",
+        help="simulate without this kind of story, to evaluate what becomes of strangers; "
+        "repeatable",
     )
+    site.add_train(train)
     train.set_defaults(run=_train)
-
-
-def _add_evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    evaluate = commands.add_parser("evaluate", help="replay an artefact over unseen nodes")
-    evaluate.add_argument("file", type=Path, help="the .onnx file to judge")
-    evaluate.add_argument("--simulate", choices=("bundled", "tiny"), default="bundled")
-    evaluate.add_argument(
-        "--seed", type=int, default=7, help="the test split of this seed (default: 7)"
-    )
-    evaluate.add_argument(
-        "--profile",
-        choices=("full", "stock", "no-bmc"),
-        default="full",
-        help="how much of each node is visible: everything, a stock dcgm-exporter, no BMC",
-    )
-    evaluate.add_argument("--html", type=Path, help="write one page with plots here")
-    evaluate.add_argument(
-        "--json", type=Path, help="write the numbers here (default: beside the page)"
-    )
-    evaluate.add_argument(
-        "--without-rivals", action="store_true", help="judge the artefact alone, in less time"
-    )
-    evaluate.add_argument(
-        "--quiet-node-weeks",
-        type=int,
-        metavar="N",
-        help="only count false alerts, on N node-weeks in which nothing fails",
-    )
-    evaluate.set_defaults(run=_evaluate)
 
 
 def _inspect(arguments: argparse.Namespace) -> None:
@@ -130,51 +131,32 @@ def _inspect(arguments: argparse.Namespace) -> None:
     )
 
 
-def _train(arguments: argparse.Namespace) -> None:
+def _complete(arguments: argparse.Namespace) -> None:
+    from model.training import completion
+
+    done = completion.complete(arguments.file)
+    print(f"{arguments.file}: {'training ranges added' if done else 'has them already'}")
+
+
+def _train(arguments: argparse.Namespace) -> int:
+    if arguments.prometheus or arguments.work:
+        return site.train(arguments)
+    if arguments.simulate in (None, "none"):
+        raise SystemExit("forewarn-model: train: expected --prometheus, --work or --simulate SIZE")
     from model.training import command
-    from simulator.faults import STORIES
 
-    left_out = frozenset(arguments.leave_out)
-    if unknown := sorted(left_out - STORIES.keys()):
-        raise WrongArgument(f"--leave-out {unknown[0]!r}: expected one of {', '.join(STORIES)}")
-    command.train(arguments.simulate, arguments.out, arguments.seed, left_out)
-
-
-def _evaluate(arguments: argparse.Namespace) -> None:
-    from model.training import judging
-
-    weeks, html = arguments.quiet_node_weeks, arguments.html
-    if weeks is not None:
-        if weeks < 1:
-            raise WrongArgument(f"--quiet-node-weeks {weeks}: expected 1 or more")
-        judging.count_quiet(
-            arguments.file, weeks, arguments.seed, profile=arguments.profile, json=arguments.json
-        )
-        return
-    beside = html.with_suffix(".json") if html is not None else None
-    judging.evaluate(
-        arguments.file,
-        arguments.simulate,
-        arguments.seed,
-        profile=arguments.profile,
-        html=html,
-        json=arguments.json or beside,
-        with_rivals=not arguments.without_rivals,
-    )
-
-
-def _leave_each_out(arguments: argparse.Namespace) -> None:
-    from model.training import strangers
-
-    strangers.leave_each_out(arguments.simulate, arguments.seed, arguments.json)
+    seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
+    without = judging.left_out(arguments.leave_out)
+    command.train(arguments.simulate, arguments.out, seed, without, with_weights=arguments.weights)
+    return 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one subcommand; 0 on success, 1 with one clear line, 2 for a wrong command line."""
     arguments = parser().parse_args(argv)
     try:
-        arguments.run(arguments)
-    except (runtime.ModelRefused, WrongArgument) as error:
+        return int(arguments.run(arguments) or 0)
+    except runtime.ModelRefused as error:
         return _refuse(str(error))
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
@@ -186,7 +168,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
     except OSError as error:
         return _refuse(f"{error.filename or arguments.command}: {error.strerror}")
-    return 0
 
 
 def _refuse(line: str) -> int:

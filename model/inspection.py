@@ -75,11 +75,18 @@ def _worth(worth: Evaluation) -> tuple[str, ...]:
     )
 
 
+def _range(info: ArtefactInfo, name: str) -> str:
+    if name not in info.training_ranges:
+        return ""
+    low, high = info.training_ranges[name]
+    return f"; healthy in training from {low:.4g} to {high:.4g}"
+
+
 def _channels(info: ArtefactInfo) -> tuple[str, ...]:
     width = max(len(name) for name in info.names)
     rows = (
         f"  {'required' if channel.required else 'optional'}  {channel.name:<{width}}  "
-        f"{channel.unit or '-':<18}  {BY_NAME[channel.name].text}"
+        f"{channel.unit or '-':<18}  {BY_NAME[channel.name].text}{_range(info, channel.name)}"
         for channel in info.channels
     )
     return ("channels, in input order (without a required one there is no probability)", *rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import re
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
-import onnxruntime as ort
 
 from model import schema
 from model.artefact import INPUTS, METADATA_KEY, OUTPUTS, ArtefactInfo
@@ -32,6 +32,8 @@ ROUNDING = 1e-5
 class Refusal(StrEnum):
     """Why an artefact was refused; also the metric label."""
 
+    RUNTIME = "runtime"
+    """ONNX Runtime itself is missing, broken, or dies."""
     UNREADABLE = "unreadable"
     NOT_ONNX = "not_onnx"
     METADATA = "metadata"
@@ -103,15 +105,29 @@ def _read(path: Path) -> bytes:
         raise ModelRefused(Refusal.UNREADABLE, f"{path}: {error.strerror}") from error
 
 
+def _onnxruntime() -> tuple[Any, Any]:
+    """Return the runtime's module and the options of a session on a node."""
+    # Imported here and not above: without it there is no prediction, and all else goes on.
+    try:
+        ort = importlib.import_module("onnxruntime")
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        for pool in ("intra_op", "inter_op"):
+            options.add_session_config_entry(f"session.{pool}.allow_spinning", "0")
+        options.log_severity_level = 4
+    except Exception as error:
+        said = next(iter(str(error).splitlines()), "")[:200]
+        raise ModelRefused(
+            Refusal.RUNTIME, f"onnxruntime cannot be used: {type(error).__name__}: {said}"
+        ) from error
+    return ort, options
+
+
 def _open(blob: bytes, path: Path) -> Any:
     # From bytes on purpose: external data files cannot be reached, so an
     # artefact that is not whole in one file is refused here.
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    for pool in ("intra_op", "inter_op"):
-        options.add_session_config_entry(f"session.{pool}.allow_spinning", "0")
-    options.log_severity_level = 4
+    ort, options = _onnxruntime()
     try:
         return ort.InferenceSession(blob, options, providers=["CPUExecutionProvider"])
     except Exception as error:
@@ -154,6 +170,9 @@ def _check_schema(info: ArtefactInfo) -> None:
             raise ModelRefused(
                 Refusal.METADATA, f"{channel.name} in {channel.unit!r}, expected {unit!r}"
             )
+    for name, (low, high) in info.training_ranges.items():
+        if name not in info.names or not low <= high:
+            raise ModelRefused(Refusal.METADATA, f"training range of {name} is [{low}, {high}]")
     if info.horizons != tuple(schema.HORIZONS) or info.causes != tuple(schema.Cause):
         raise ModelRefused(Refusal.METADATA, "horizons or causes differ from the schema's")
 

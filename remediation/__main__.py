@@ -7,10 +7,12 @@ import os
 import sys
 from pathlib import Path
 
+from daemon import named_files
 from daemon.clocks import system_clock
 from daemon.lifecycle import Lifecycle
 from daemon.logs import logger
 from daemon.settings import SettingsError, load
+from daemon.version import add_version
 from remediation import cli
 from remediation.app import App
 from remediation.ports import CallFailed
@@ -23,7 +25,7 @@ observes: it says what it would do, and does nothing.
 
 Example, against the cluster of your kubeconfig, observing:
 
-  forewarn-remediation --config remediation.yml --check-config
+  forewarn-remediation --config remediation.yml --check-config --no-files
   forewarn-remediation --config remediation.yml
 
 Then open http://localhost:9479/ for what it sees, and point an Alertmanager
@@ -53,9 +55,18 @@ def main() -> int | None:
         print(error, file=sys.stderr)
         return _EX_CONFIG
     if arguments.check_config:
-        print(f"{arguments.config}: ok, mode {settings.policy.mode}")
-        return 0
+        return _check(settings, arguments)
     return _run(settings, arguments.config)
+
+
+def _check(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Look at the files that good settings name, where they can be there."""
+    found = [] if arguments.no_files else named_files.troubles(settings)
+    for line in found:
+        print(f"{arguments.config}: {line}", file=sys.stderr)
+    if not found:
+        print(f"{arguments.config}: ok, mode {settings.policy.mode}")
+    return _EX_CONFIG if found else 0
 
 
 def _arguments() -> argparse.Namespace:
@@ -71,8 +82,16 @@ def _arguments() -> argparse.Namespace:
         help="settings file (default: %(default)s)",
     )
     parser.add_argument(
-        "--check-config", action="store_true", help="read the settings, say what is wrong, and end"
+        "--check-config",
+        action="store_true",
+        help="read the settings, look at the files that they name, say what is wrong, and end",
     )
+    parser.add_argument(
+        "--no-files",
+        action="store_true",
+        help="with --check-config: the files that are named lie on another machine",
+    )
+    add_version(parser)
     cli.add_commands(parser)
     return parser.parse_args()
 

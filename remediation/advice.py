@@ -53,6 +53,7 @@ ADVICE: dict[Reason, str] = {
     Reason.PREDICTION_ABSENT: "Check that the node's exporter is scraped.",
     Reason.PREDICTION_STALE: "Check that the node's exporter is scraped in time.",
     Reason.PREDICTION_NOT_OK: "Look at forewarn_prediction_state of the node.",
+    Reason.MODEL_DOUBTED: "See forewarn_model_info and forewarn_model_doubted of the node.",
     Reason.PROBABILITY_LOW: "Nothing to do: it is not as bad any more.",
     Reason.STILL_FIRING: "Done what may be done; comes back after the alert ends.",
     Reason.PROBABILITY_HIGH: "Ends when the probability falls below policy.release.",

@@ -24,10 +24,10 @@ from remediation.kube.connection import connect
 from remediation.kube.lease import KubeLease
 from remediation.kube.ledger import ConfigMapLedger, LedgerMemory, ledger_feed, remember
 from remediation.kube.mirror import Mirror
-from remediation.leadership import Elector
+from remediation.leadership import Elector, renewal_call_seconds
 from remediation.loop import Loop, Pace
 from remediation.pages import Pages
-from remediation.ports import CallFailed
+from remediation.ports import CallFailed, FailureReason
 from remediation.report import Report
 from remediation.settings import Settings
 from remediation.webhook import CALL_SECONDS, Webhook
@@ -81,6 +81,14 @@ class App:
             kubeconfig=Path(kubernetes.kubeconfig) if kubernetes.kubeconfig else None,
             namespace=kubernetes.namespace,
             timeout_seconds=kubernetes.timeout,
+        )
+        # A lease is lost in seconds: its renewal must not try other callers' dead sockets in turn.
+        self._lease_connection = self._connection.apart().within(
+            renewal_call_seconds(
+                duration_seconds=settings.lease.whole_seconds,
+                retry_seconds=settings.lease.retry,
+                timeout_seconds=kubernetes.timeout,
+            )
         )
         self._session = requests.Session()
         # Connecting and answering may take a time-out each, and a call must end within one.
@@ -143,6 +151,7 @@ class App:
         self._pages.close()
         self._session.close()
         self._hook.close()
+        self._lease_connection.close()
         self._connection.close()
 
     def reload(self) -> None:
@@ -181,7 +190,8 @@ class App:
                 # A new leader has heard nothing: ask Alertmanager itself.
                 self._loop.wake(poll=True)
             led = leads
-            self._stop.wait(self._settings.lease.retry)
+            if failure is None or failure.reason is not FailureReason.TIMEOUT:
+                self._stop.wait(self._settings.lease.retry)
 
     def _stir(self) -> None:
         self._loop.wake()
@@ -191,7 +201,7 @@ class App:
 
     def _make_elector(self, connection: Connection, die: Callable[[], None]) -> Elector:
         return Elector(
-            KubeLease(connection),
+            KubeLease(self._lease_connection),
             identity=f"{socket.gethostname()}_{uuid.uuid4().hex[:12]}",
             duration_seconds=self._settings.lease.whole_seconds,
             call_seconds=self._settings.kubernetes.timeout,
@@ -236,6 +246,7 @@ class App:
                 prometheus=self._endpoint(settings.prometheus),
                 cluster=settings.cluster,
                 distress=lambda: self._policy.distress.alerts,
+                targets=lambda: self._policy.targets,
                 clock=self._clock,
             ),
             leadership=self._elector,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from prometheus_client import Counter, Gauge, Histogram
 
+from daemon.version import version
 from remediation.alert import Ignored
 from remediation.policy.refusal import Reason
 from remediation.policy.steps import Decision, EpisodeState
@@ -135,7 +135,7 @@ class Catalog:
             buckets=_TICK_SECONDS,
         )
         build = self._gauge("build_info", "Always 1", ("version",))
-        build.labels(_version()).set(1)
+        build.labels(version()).set(1)
 
     def show_budget(self, uses: Mapping[str, Use]) -> None:
         """Publish used and available of every scope."""
@@ -148,10 +148,3 @@ class Catalog:
 
     def _counter(self, name: str, text: str, labels: tuple[str, ...] = ()) -> Counter:
         return Counter(f"forewarn_remediation_{name}", text, labels, registry=self._registry)
-
-
-def _version() -> str:
-    try:
-        return version("forewarn")
-    except PackageNotFoundError:
-        return "unknown"

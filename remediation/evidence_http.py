@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from daemon.clocks import Clock
     from daemon.secrets import SecretFile
     from remediation.alert import Alert
+    from remediation.policy.targets import TargetCondition
 
 T = TypeVar("T")
 
@@ -30,6 +31,8 @@ _NODE = "forewarn_node_failure_probability"
 _CAUSE = "forewarn_cause_failure_probability"
 _TIMESTAMP = "forewarn_prediction_timestamp_seconds"
 _STATE = "forewarn_prediction_state"
+_MODEL = "forewarn_model_info"
+_DOUBTED = "forewarn_model_doubted"
 _STATUSES = {
     401: FailureReason.UNAUTHORIZED,
     403: FailureReason.FORBIDDEN,
@@ -136,7 +139,8 @@ class Endpoint:
 class HttpEvidence:
     """Alertmanager and Prometheus as they are now; see `remediation.ports.EvidenceSource`.
 
-    `distress` returns the names of the alerts that the policy takes for distress.
+    `distress` returns the names of the alerts that the policy takes for distress,
+    `targets` its conditions of nodes that work may go to.
     """
 
     def __init__(
@@ -146,12 +150,14 @@ class HttpEvidence:
         prometheus: Endpoint,
         cluster: str,
         distress: Callable[[], tuple[str, ...]],
+        targets: Callable[[], tuple[TargetCondition, ...]],
         clock: Clock,
     ) -> None:
         self._alertmanager = alertmanager
         self._prometheus = prometheus
         self._cluster = cluster
         self._distress = distress
+        self._targets = targets
         self._clock = clock
 
     def read(self, nodes: frozenset[str]) -> EvidenceReading:
@@ -163,8 +169,17 @@ class HttpEvidence:
         concerned = nodes | {alert.node for alert in alerts or ()}
         predictions = _attempt(lambda: self._predictions(concerned), Source.PROMETHEUS, failures)
         troubles = _attempt(self._troubles, Source.ALERTMANAGER, failures)
+        measured = {
+            condition.name: _attempt(self._measured(condition), Source.PROMETHEUS, failures)
+            for condition in self._targets()
+            if concerned and Source.PROMETHEUS not in failures
+        }
         evidence = Evidence(
-            alerts=alerts, polled_at=polled_at, predictions=predictions, distress=troubles
+            alerts=alerts,
+            polled_at=polled_at,
+            predictions=predictions,
+            targets=measured,
+            distress=troubles,
         )
         return EvidenceReading(evidence, failures)
 
@@ -199,18 +214,33 @@ class HttpEvidence:
     def _predictions(self, nodes: frozenset[str]) -> dict[str, Prediction]:
         if not nodes:
             return {}
-        # POST, since the list of nodes can be longer than a URL may be.
-        body = self._prometheus.post("/api/v1/query", {"query": query(nodes)})
-        try:
-            answer = msgspec.json.decode(body, type=_Answer)
-        except (msgspec.DecodeError, UnicodeError) as error:
-            message = f"not a Prometheus query answer: {error}"
-            raise CallFailed(message, FailureReason.UNEXPECTED_ANSWER) from error
-        if not answer.data.result:
+        found = self._vector(query(nodes))
+        if not found:
             # Somebody else's tenant answers like this: nothing at all is no evidence of health.
             message = "Prometheus holds nothing about the nodes that were asked for"
             raise CallFailed(message, FailureReason.NO_DATA)
-        return read_predictions(answer.data.result)
+        return read_predictions(found)
+
+    def _measured(self, condition: TargetCondition) -> Callable[[], dict[str, float]]:
+        """Return how to read a condition's value by node; of two values neither is believed."""
+
+        def read() -> dict[str, float]:
+            values: dict[str, float] = {}
+            for sample in self._vector(condition.query):
+                node, value = sample.metric.get("node", ""), float(sample.value[1])
+                values[node] = math.nan if node in values else value
+            return values
+
+        return read
+
+    def _vector(self, promql: str) -> list[_Sample]:
+        # POST, since the list of nodes can be longer than a URL may be.
+        body = self._prometheus.post("/api/v1/query", {"query": promql})
+        try:
+            return msgspec.json.decode(body, type=_Answer).data.result
+        except (msgspec.DecodeError, UnicodeError) as error:
+            message = f"not a Prometheus query answer: {error}"
+            raise CallFailed(message, FailureReason.UNEXPECTED_ANSWER) from error
 
 
 def _is_json(answer: requests.Response) -> bool:
@@ -219,7 +249,7 @@ def _is_json(answer: requests.Response) -> bool:
 
 def query(nodes: Iterable[str]) -> str:
     """Return one query for everything that is re-read about `nodes`, at one evaluation time."""
-    names = "|".join((_NODE, _CAUSE, _TIMESTAMP, _STATE))
+    names = "|".join((_NODE, _CAUSE, _TIMESTAMP, _STATE, _MODEL, _DOUBTED))
     # A dot is the only character of a node's name that means something in a pattern.
     wanted = "|".join(sorted(node.replace(".", "[.]") for node in nodes))
     return f'{{__name__=~"{names}",node=~"{wanted}"}}'
@@ -237,6 +267,8 @@ def _prediction(samples: list[_Sample]) -> Prediction:
     probabilities: dict[tuple[str, str], float | None] = {}
     ages: list[float] = []
     states: list[str] = []
+    models: set[tuple[str, str]] = set()
+    doubts: dict[str, bool] = {}
     for sample in samples:
         name, value = sample.metric.get("__name__"), float(sample.value[1])
         if name in {_NODE, _CAUSE}:
@@ -246,9 +278,18 @@ def _prediction(samples: list[_Sample]) -> Prediction:
             ages.append(sample.value[0] - value)
         elif name == _STATE and value == 1:
             states.append(sample.metric.get("state", ""))
+        elif name == _MODEL:
+            models.add((sample.metric.get("provenance", ""), sample.metric.get("version", "")))
+        elif name == _DOUBTED:
+            reason = sample.metric.get("reason", "")
+            # Of two exporters that disagree the one that doubts is believed.
+            doubts[reason] = doubts.get(reason, False) or value != 0
     return Prediction(
         age_seconds=ages[0] if len(ages) == 1 and math.isfinite(ages[0]) else None,
         state=states[0] if len(states) == 1 else None,
+        provenance=next(iter(models))[0] if len(models) == 1 else None,
+        version=next(iter(models))[1] if len(models) == 1 else None,
+        doubts=frozenset(reason for reason, held in doubts.items() if held) if doubts else None,
         probabilities=probabilities,
     )
 

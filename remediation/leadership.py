@@ -23,6 +23,17 @@ if TYPE_CHECKING:
 _HOLD_SHARE = 2 / 3
 
 
+def renewal_call_seconds(
+    *, duration_seconds: float, retry_seconds: float, timeout_seconds: float
+) -> float:
+    """Bound one call of a renewal: three that stall fit between the last good one and the end.
+
+    `timeout_seconds` bounds every call anyhow.
+    """
+    held = _HOLD_SHARE * duration_seconds
+    return min(timeout_seconds, (held - retry_seconds) / 3)
+
+
 @dataclass(frozen=True, slots=True)
 class LeaseRecord:
     """What the Lease says; `renewed` is opaque, `version` is "" for one not yet created."""

@@ -218,7 +218,9 @@ class Loop:
             unchanged = decided.ledger == stored.ledger and bool(stored.version)
             if unchanged and (fresh or not (decided.steps or tickets)):
                 return decided
-            if not unchanged and self._write(decided.ledger, stored.version, snapshot.epoch):
+            if not unchanged and self._write(
+                decided.ledger, stored.version, snapshot.epoch, tickets
+            ):
                 return decided
             before, stored = stored, self._ledger.read()
             fresh = True
@@ -228,7 +230,7 @@ class Loop:
             snapshot = replace(snapshot, ledger=heard)
         raise Conflict("the ledger kept changing")
 
-    def _write(self, ledger: Ledger, version: str, epoch: int) -> bool:
+    def _write(self, ledger: Ledger, version: str, epoch: int, tickets: tuple[Ticket, ...]) -> bool:
         """Swap the ledger; return whether that is known to have happened."""
         try:
             with self._leadership.acting():
@@ -237,6 +239,8 @@ class Loop:
         except CallFailed as failure:
             if not isinstance(failure, Conflict) and not failure.may_have_happened:
                 raise
+            for ticket in tickets if failure.may_have_happened else ():
+                ticket.answer_lost()
             return False
         return True
 

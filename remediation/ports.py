@@ -210,13 +210,15 @@ def swap(
     *,
     attempts: int = 5,
     out_of_time: Callable[[], bool] = lambda: False,
+    answer_lost: Callable[[], None] = lambda: None,
 ) -> Ledger:
     """Apply `change` by compare-and-swap and return what is stored then.
 
     The first attempt starts from the ledger last seen, and so costs one call;
     `change` runs again on a fresh one after every conflict or lost answer, so
     it must be idempotent.  Returning its argument means that nothing needs
-    writing, which only a fresh ledger may say.  No new attempt begins once
+    writing, which only a fresh ledger may say.  `answer_lost` is called after a
+    write that may or may not have happened.  No new attempt begins once
     `out_of_time`.  Raises `CallFailed`.
     """
     failure: CallFailed = Conflict("the ledger kept changing")
@@ -234,6 +236,8 @@ def swap(
             except CallFailed as failed:
                 if not isinstance(failed, Conflict) and not failed.may_have_happened:
                     raise
+                if failed.may_have_happened:
+                    answer_lost()
                 failure = failed
             if out_of_time():
                 break

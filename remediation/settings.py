@@ -15,6 +15,9 @@ from remediation.policy.limits import Policy
 _LEAST_TIMEOUT_SECONDS = 0.5
 
 
+_ANY = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - addresses that include every other
+
+
 class Listener(Section, frozen=True, kw_only=True):
     """One listening socket and the token that its writers must present."""
 
@@ -173,6 +176,11 @@ class Settings(Section, frozen=True, kw_only=True):
     policy: Policy = Policy()
 
     def __post_init__(self) -> None:
+        hosts = {self.webhook.host, self.status.host}
+        if self.webhook.port == self.status.port != 0 and (len(hosts) == 1 or _ANY & hosts):
+            raise ValueError(
+                f"webhook.port and status.port are both {self.status.port}, expected two ports"
+            )
         longest = self.lease.whole_seconds / 3
         if self.kubernetes.timeout > longest:
             raise ValueError(

@@ -15,7 +15,8 @@ from werkzeug.wrappers import Request, Response
 from remediation.alert import AlertsUndecodable, Post, read_post
 from remediation.catalog import PostOutcome
 from remediation.gate import Admission, SeldomLog, admission, answer
-from remediation.policy.ledger import LedgerFull, hear
+from remediation.inbox import Recording
+from remediation.policy.ledger import LedgerFull
 from remediation.ports import CallFailed, swap
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from daemon.secrets import SecretFile
     from remediation.catalog import Catalog
     from remediation.inbox import Inbox
-    from remediation.policy.ledger import Ledger
     from remediation.policy.limits import Limits
     from remediation.ports import LedgerStore
 
@@ -41,6 +41,8 @@ CALL_SECONDS = 0.2
 LAST_ATTEMPT_SECONDS = 0.15
 # How long the leader's loop may take to record a post with what follows from it.
 INBOX_SECONDS = 0.1
+# How much longer, when the post was found recorded meanwhile, to hear whose write that was.
+CROSSED_SECONDS = 0.1
 
 
 class Webhook:
@@ -97,7 +99,7 @@ class Webhook:
         if refused is not None:
             return refused
         try:
-            post = read_post(request.get_data(), cluster=self._cluster)
+            post = read_post(self._body(request), cluster=self._cluster)
         except RequestEntityTooLarge:
             self._log.warning("webhook body too large", expected_at_most=self._body_limit)
             return PostOutcome.TOO_LARGE, answer(413, error=f"more than {self._body_limit} bytes")
@@ -105,6 +107,13 @@ class Webhook:
             self._log.warning("webhook body undecodable", error=str(error))
             return PostOutcome.UNDECODABLE, answer(400, error=str(error))
         return self._keep(post)
+
+    def _body(self, request: Request) -> bytes:
+        body = request.get_data()
+        if request.content_length is None and len(body) >= self._body_limit:
+            # Sent in chunks, of which the rest was not read: half a post is none.
+            raise RequestEntityTooLarge
+        return body
 
     def _refuse(self, request: Request) -> tuple[PostOutcome, Response] | None:
         found = admission(request, self._token)
@@ -136,27 +145,31 @@ class Webhook:
             return PostOutcome.UNAVAILABLE, answer(503, error=str(failure))
 
     def _record(self, post: Post) -> tuple[PostOutcome, Response]:
-        began = self._clock.monotonic()
-        now, limits = self._clock.wall(), self._limits()
-        recorded = self._inbox.offer(post.alerts, now=now, seconds=INBOX_SECONDS)
+        began, now = self._clock.monotonic(), self._clock.wall()
+        with self._inbox.offered(post.alerts, now=now) as ticket:
+            recorded = ticket.wait(INBOX_SECONDS) if ticket is not None else None
         if recorded is not None:
             return _kept(post) if recorded else _known()
-        changed = False
+        if self._record_alone(Recording(post.alerts, now), began):
+            self._heard(False)
+            return _kept(post)
+        if ticket is not None and ticket.crossed(CROSSED_SECONDS):
+            return _kept(post)
+        return _known()
 
-        def change(ledger: Ledger) -> Ledger:
-            nonlocal changed
-            after = hear(ledger, post.alerts, now=now, limits=limits)
-            changed = after is not ledger
-            return after
+    def _record_alone(self, recording: Recording, began: float) -> bool:
+        limits = self._limits()
 
         def out_of_time() -> bool:
             return self._clock.monotonic() - began > LAST_ATTEMPT_SECONDS
 
-        swap(self._ledger, change, out_of_time=out_of_time)
-        if not changed:
-            return _known()
-        self._heard(False)
-        return _kept(post)
+        swap(
+            self._ledger,
+            lambda ledger: recording.onto(ledger, limits),
+            out_of_time=out_of_time,
+            answer_lost=recording.answer_lost,
+        )
+        return recording.changed
 
 
 def _known() -> tuple[PostOutcome, Response]:

@@ -12,6 +12,8 @@ compile train -c requirements/choices.in --extra remediation --extra train pypro
 compile dev -c requirements/train.txt --extra remediation pyproject.toml requirements/dev.in
 compile demo -c requirements/train.txt --extra remediation pyproject.toml requirements/build.in
 compile node -c requirements/train.txt pyproject.toml
+# The image that trains: no tests, no webhook.
+compile training -c requirements/train.txt --extra train pyproject.toml
 compile bootstrap requirements/bootstrap.in
 # The images: what builds the wheel, and the webhook without the node's model runtime.
 compile build -c requirements/train.txt requirements/build.in

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from daemon.clocks import Clock, system_clock
 from daemon.lifecycle import Lifecycle
 from daemon.secrets import SecretFile, SecretUnreadable
+from daemon.version import add_version
 from simulator.calibration import command as calibration
 from simulator.calibration import recorded
 from simulator.endpoints.redfish.bmc import Credentials
@@ -59,6 +60,7 @@ def command_line() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_version(parser)
     commands = parser.add_subparsers(required=True, metavar="command")
     _serve_arguments(commands.add_parser("serve", help="serve nodes over HTTP until stopped"))
     recording.add_record(commands.add_parser("record", help="write histories as one .npz file"))

@@ -13,13 +13,9 @@ if TYPE_CHECKING:
     from simulator.noise import Noise
 
 LIFETIME = frozenset(
-    {
-        "gpu_remapped_rows_correctable_total",
-        "gpu_remapped_rows_uncorrectable_total",
-        "node_dcgm_failed_reads_total",
-    }
+    {"gpu_remapped_rows_correctable_total", "gpu_remapped_rows_uncorrectable_total"}
 )
-"""Counters kept in the board, or by the reader; all others restart with the driver."""
+"""Counters kept in the board; all others restart with the driver."""
 UP_SECONDS = 40.0 * 86_400.0
 PAST: dict[str, float] = {
     "gpu_energy_joules_total": 380.0,

@@ -150,6 +150,12 @@ class Fleet:
         start = newest - (picked.shape[1] - 1) * step_seconds
         return history_of(self.plan[lane], picked, start, step_seconds)
 
+    def failed(self, node: str) -> bool:
+        """Tell whether the failure that the story of `node` leads to, if any, has come."""
+        scenario = self.plan[self._lanes[node]].scenario
+        failure = story(scenario.kind).failure(scenario)
+        return failure is not None and self.now_seconds() >= failure.time_seconds
+
     def vacate(self, node: str) -> None:
         """Take the work off `node`: its GPUs idle from the next step on."""
         with self._lock:

@@ -12,6 +12,7 @@ from simulator import board, links, memory, power, sensors
 from simulator.counters import Counters, latched
 from simulator.shown import CHANNELS, SHOWN
 from simulator.tray import Tray
+from simulator.watch import Watch
 
 if TYPE_CHECKING:
     from simulator.arrays import Flags, Floats, Whole
@@ -28,11 +29,6 @@ APPLICATION_XIDS_UP_TO = np.array([0.772, 0.906, 0.9993])
 """Shares of the codes, added up; and their rate while busy, both as counted on Summit in 2020."""
 APPLICATION_XIDS_PER_SECOND = 5e-7
 POWER_SPREAD = 0.01
-FAILED_READS = "node_dcgm_failed_reads_total"
-SCRAPE_SPREAD = 0.25
-SCRAPE_DEADLINE_SECONDS = 8.0
-"""After this a reader gives up: a page that takes longer is a read that failed."""
-REFUSED_SECONDS = 0.003
 HIDDEN_BY_PARTITIONS = frozenset(
     {
         "gpu_utilization_ratio",
@@ -86,6 +82,7 @@ class Readout:
         self._dt = step_seconds
         self._counters = Counters(noise, gpus)
         self._tray = Tray(noise, build)
+        self._watch = Watch(noise, build)
         seen = noise.uniform("old xid", board.ZERO, gpus)[0]
         self._xid = np.where(seen < 0.06, self._application_codes(board.ZERO)[0], 0.0)
         # Before 4.8.1 dcgm-exporter shows 0 until the first XID, since then nothing.
@@ -102,9 +99,8 @@ class Readout:
         answered = sensors.answers(
             self._noise, "dcgm", steps, sensors.DCGM_GAPS_PER_SECOND, self._dt
         )
-        page_up = answered & ~(stress.page_down | stress.off)
-        watched = self._watched(steps, stress, page_up)
-        page_up &= watched["node_dcgm_scrape_seconds"] < SCRAPE_DEADLINE_SECONDS
+        answering = answered & ~(stress.page_down | stress.off)
+        page_up, watched = self._watch.read(steps, stress, answering)
         bmc_up = ~stress.bmc_down & sensors.answers(
             self._noise, "bmc", steps, sensors.BMC_GAPS_PER_SECOND, self._dt
         )
@@ -213,20 +209,6 @@ class Readout:
         shown = latched(codes, stress.reload | stress.restart, self._xid)
         self._xid = shown[-1].copy()
         return np.where(shown > 0.0, shown, self._no_xid[None])
-
-    def _watched(self, steps: Whole, stress: Stress, page_up: Flags) -> dict[str, Floats]:
-        """Return [step, node]: what a reader of dcgm-exporter sees of it, answered or not."""
-        jitter = self._noise.normal("scrape", steps, 1)[:, :, 0]
-        took = self._build.scrape_seconds * np.exp(SCRAPE_SPREAD * jitter) + stress.scrape_seconds
-        in_time = page_up & (took < SCRAPE_DEADLINE_SECONDS)
-        missed = np.broadcast_to((~in_time)[:, :, None].astype(np.float64), stress.dead.shape)
-        never = np.zeros_like(stress.reload)
-        total = self._counters.grow({FAILED_READS: missed}, never)[FAILED_READS][:, :, 0]
-        refused = np.where(page_up, took, REFUSED_SECONDS)
-        return {
-            "node_dcgm_scrape_seconds": np.minimum(refused, SCRAPE_DEADLINE_SECONDS),
-            FAILED_READS: total,
-        }
 
     def _table(
         self, gpu: dict[str, Floats], node: dict[str, Floats], stress: Stress, page_up: Flags

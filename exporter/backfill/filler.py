@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from daemon.prometheus import HistoryUnreadable, Range, TooMuch, Trouble
 from exporter import forecast as forecasts
 from exporter.backfill import history
-from exporter.backfill.prometheus import HistoryUnreadable, Range, TooMuch, Trouble
 from exporter.roster import Roster
 from model import schema
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
     from daemon.clocks import Clock
+    from daemon.prometheus import Prometheus
     from exporter.backfill.history import Moment
-    from exporter.backfill.prometheus import Prometheus
     from exporter.backfill.settings import BackfillSettings
     from exporter.forecast import Forecaster, Memory
     from exporter.models import ModelShelf

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import msgspec
 
+from daemon.prometheus import Access
 from daemon.secrets import SecretFile
 from daemon.settings import Section
+from exporter import address
 
 LABEL = re.compile(r"^[a-zA-Z_][a-zA-Z0-9_]*$")
 
@@ -53,22 +54,22 @@ class BackfillSettings(Section, frozen=True):
                 raise ValueError(f"expected {name} of at least 1")
 
     @property
-    def token(self) -> SecretFile | None:
-        """The bearer token, read anew for each request."""
-        return SecretFile(Path(self.token_file)) if self.token_file else None
-
-    @property
-    def user(self) -> tuple[SecretFile, SecretFile] | None:
-        """User name and password, read anew for each request."""
-        if not self.username_file:
-            return None
-        return SecretFile(Path(self.username_file)), SecretFile(Path(self.password_file))
+    def access(self) -> Access:
+        """The query API, as its client takes it."""
+        files = [self.username_file, self.password_file]
+        user, password = (SecretFile(Path(name)) for name in files)
+        return Access(
+            url=self.url,
+            ca_file=self.ca_file,
+            token=SecretFile(Path(self.token_file)) if self.token_file else None,
+            user=(user, password) if self.username_file else None,
+            deadline_seconds=self.deadline_seconds,
+            timeout_seconds=self.timeout_seconds,
+            requests_limit=self.requests_limit,
+            body_limit_bytes=self.body_limit_bytes,
+        )
 
     def _check_url(self) -> None:
-        parts = urlsplit(self.url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError("expected url as http://<prometheus>:9090")
-        if parts.username or parts.password:
-            raise ValueError("expected url without user name or password; they live in files")
+        parts = address.split(self.url, "expected url as http://<prometheus>:9090")
         if parts.query or parts.fragment:
             raise ValueError("expected url without a query; the exporter adds /api/v1/query_range")

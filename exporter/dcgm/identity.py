@@ -27,6 +27,10 @@ COUNTED = {
 EXPORTER_POD = "dcgm-exporter"
 """On federated pages an idle GPU carries the pod of the exporter itself."""
 
+INDEX_CHARACTERS = 32
+NAME_LIMIT = 253
+"""Characters of a name in Kubernetes; what is longer is no name of anything."""
+
 UUID_LABELS = ("UUID", "gpu_uuid", "uuid")
 """GPU series, link series, and collectors that lower the case of labels."""
 
@@ -92,7 +96,7 @@ def fold(samples: Iterable[Sample], *, whole: bool = True) -> Folded:
         if any(field.channel in dcgm.NODE_CHANNELS for field in fields):
             errors.update(_take(node, sample, fields))
         elif fields and uuid:
-            gpu = folds.setdefault(uuid, _Fold(sample.labels.get("gpu", "")))
+            gpu = folds.setdefault(uuid, _Fold(sample.labels.get("gpu", "")[:INDEX_CHARACTERS]))
             gpu.divided = gpu.divided or bool(sample.labels.get("GPU_I_ID"))
             errors.update(_take(gpu, sample, fields))
             workloads.update(_workload(uuid, sample.labels))
@@ -109,7 +113,7 @@ def fold(samples: Iterable[Sample], *, whole: bool = True) -> Folded:
 def uuid_of(labels: Mapping[str, str]) -> str:
     """Return the GPU that a sample belongs to; empty for a CPU, a switch or a null identity."""
     uuid = next((labels[name] for name in UUID_LABELS if labels.get(name)), "")
-    return "" if uuid.startswith("<<<") else uuid
+    return "" if uuid.startswith("<<<") or len(uuid) > NAME_LIMIT else uuid
 
 
 def _take(fold: _Fold, sample: Sample, fields: Iterable[dcgm.Field]) -> Counter[Reason]:
@@ -131,9 +135,12 @@ def _workload(uuid: str, labels: Mapping[str, str]) -> tuple[Workload, ...]:
     prefix = "exported_" if "exported_pod" in labels else ""
     pod = labels.get(prefix + "pod", "")
     container = labels.get(prefix + "container", "")
+    namespace = labels.get(prefix + "namespace", "")
     if not pod or EXPORTER_POD in pod or EXPORTER_POD in container:
         return ()
-    return (Workload(uuid, labels.get(prefix + "namespace", ""), pod, container),)
+    if max(map(len, (namespace, pod, container))) > NAME_LIMIT:
+        return ()
+    return (Workload(uuid, namespace, pod, container),)
 
 
 def _missing(

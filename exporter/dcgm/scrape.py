@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import requests
 import urllib3
 
+from daemon import reach
 from exporter.dcgm import identity, text
 from exporter.dcgm.watch import PageWatch
 from exporter.readings import Reason, SourceFailed, SourceName, SourceReadings
@@ -18,8 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 BODY_LIMIT_BYTES = 16 << 20
+LINES_LIMIT, GPU_LIMIT = 100_000, 256
+"""Far beyond any node: 16 GPUs, each cut into 48 shares, with the whole counter list."""
+ONE_NODE = "expected a page of one node"
 CHUNK_BYTES = 64 << 10
 ERROR_BYTES, ERROR_CHARACTERS = 4_096, 160
+EXPECTED = "expected the page of dcgm-exporter there"
 FRESH_CYCLES = 3
 """Readings that do not change for longer than this many intervals are no readings of now."""
 STATUS_REASONS = {
@@ -69,7 +74,7 @@ class DcgmSource:
         body, whole, openmetrics = self._get()
         if not body.strip():
             raise SourceFailed(Reason.EMPTY, f"{self._url}: an empty page, expected samples")
-        page = text.read(body, _wanted, openmetrics=openmetrics)
+        page = self._page(body, openmetrics=openmetrics)
         folded = identity.fold(page.samples, whole=whole and page.whole)
         if not folded.gpus:
             raise _without_gpus(self._url, page)
@@ -91,6 +96,17 @@ class DcgmSource:
             complete=complete,
         )
 
+    def _page(self, body: bytes, *, openmetrics: bool) -> text.Page:
+        """Read a page of one node; a whole cluster's would take minutes and all memory."""
+        lines = body.count(b"\n")
+        if lines > LINES_LIMIT:
+            raise SourceFailed(Reason.TOO_LARGE, f"{self._url}: {lines} lines, {ONE_NODE}")
+        page = text.read(body, _wanted, openmetrics=openmetrics)
+        gpus = len({identity.uuid_of(sample.labels) for sample in page.samples})
+        if gpus > GPU_LIMIT:
+            raise SourceFailed(Reason.TOO_LARGE, f"{self._url}: {gpus} GPUs, {ONE_NODE}")
+        return page
+
     def close(self) -> None:
         """Drop the connection."""
         self._session.close()
@@ -108,10 +124,11 @@ class DcgmSource:
                 return body, whole, kind.startswith("application/openmetrics-text")
         except requests.Timeout as error:
             raise SourceFailed(Reason.TIMEOUT, f"{self._url}: no answer in time") from error
-        except requests.exceptions.SSLError as error:
-            raise SourceFailed(Reason.TLS, f"{self._url}: {_short(error)}") from error
-        except requests.RequestException as error:
-            raise SourceFailed(Reason.UNREACHABLE, f"{self._url}: {_short(error)}") from error
+        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+            reason = Reason.TLS if reach.is_tls(error) else Reason.UNREACHABLE
+            raise SourceFailed(
+                reason, f"{self._url}: {reach.plainly(error)}, {EXPECTED}"
+            ) from error
 
     def _body(self, response: requests.Response, deadline: float) -> tuple[bytes, bool]:
         """Return what arrived, and whether it is all; short reads, so that the deadline holds."""
@@ -124,7 +141,7 @@ class DcgmSource:
                 if size > BODY_LIMIT_BYTES:
                     raise SourceFailed(
                         Reason.TOO_LARGE,
-                        f"{self._url}: over {BODY_LIMIT_BYTES} bytes, expected a page of one node",
+                        f"{self._url}: over {BODY_LIMIT_BYTES} bytes, {ONE_NODE}",
                     )
                 if self._monotonic() > deadline:
                     raise SourceFailed(Reason.TIMEOUT, f"{self._url}: the page came too slowly")
@@ -168,7 +185,3 @@ def _without_gpus(url: str, page: text.Page) -> SourceFailed:
     if any(dcgm.is_legacy(sample.name) for sample in page.samples):
         return SourceFailed(Reason.LEGACY_NAMES, f"{url}: {dcgm.LEGACY_HINT}")
     return SourceFailed(Reason.NO_SAMPLES, f"{url}: a page without one sample of a GPU")
-
-
-def _short(error: Exception) -> str:
-    return str(error)[:200]

@@ -12,6 +12,7 @@ from exporter.facility.judge import Judge
 from exporter.facility.walk import PROMPT, Asset, FacilityWalk
 from exporter.readings import Missing, Reason, SourceFailed, SourceName
 from exporter.redfish import tree
+from exporter.redfish.discovery import LASTING
 from exporter.redfish.rota import Rota
 from exporter.redfish.samples import leaf
 from exporter.redfish.session import BmcSession
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 OWN_SHARE = 0.9
 """Part of the deadline that is used, so that a read is back before the frame calls it a hang."""
 JITTER_RATIO = 0.1
+SOON_CYCLES = 2
+"""After a first walk that met trouble, the next one comes so soon, and then later and later."""
 FRESH_CYCLES = 3
 DISCOVERING = "discovering"
 
@@ -52,6 +55,9 @@ class EquipmentSource:
         self._walk: FacilityWalk | None = None
         self._steps: Generator[None, None, tuple[Asset, ...]] | None = None
         self._due_at = 0.0
+        self._survived: Counter[Reason] = Counter()
+        self._whole = False
+        self._soon_seconds = SOON_CYCLES * target.interval_seconds
         self._rota = Rota[Asset](target.requests_per_cycle, target.slow_cycles)
         self._held: dict[Asset, tuple[tuple[Item | Loop, ...], float]] = {}
 
@@ -95,6 +101,7 @@ class EquipmentSource:
         """Walk until the walk is over or the time is up; what was found before stays meanwhile."""
         if self._walk is None or self._steps is None:
             self._walk = FacilityWalk(self._session.get)
+            self._survived.clear()
             self._steps = self._walk.run()
         try:
             while self._monotonic() < deadline:
@@ -102,6 +109,8 @@ class EquipmentSource:
         except StopIteration as end:
             self._assets = _joined(self._assets, end.value)
             self._held = {a: known for a, known in self._held.items() if a in self._assets}
+            survived = self._survived + self._walk.errors
+            self._whole = self._whole or survived.keys() <= LASTING
             self._schedule(now)
         except SourceFailed:
             self._steps = None
@@ -109,12 +118,17 @@ class EquipmentSource:
                 raise
             self._schedule(now)
         errors += self._walk.errors
+        self._survived += self._walk.errors
         self._walk.errors.clear()
 
     def _schedule(self, now: float) -> None:
         self._steps = None
         spread = 1 + JITTER_RATIO * (2 * self._random.random() - 1)
-        self._due_at = now + spread * self._target.discovery_interval_seconds
+        wait = self._target.discovery_interval_seconds
+        if not self._whole:
+            wait = min(wait, self._soon_seconds)
+            self._soon_seconds *= 2
+        self._due_at = now + spread * wait
 
     def _cycle(self, now: float, errors: Counter[Reason]) -> tuple[UnitReadings, ...]:
         prompt, slow = self._paces()

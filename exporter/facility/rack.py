@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import requests
 import urllib3
 
+from daemon import reach
 from daemon.secrets import SecretUnreadable
 from exporter.dcgm import text
 from exporter.readings import Missing, Place, Reason, SourceFailed, SourceName, SourceReadings
@@ -81,12 +82,12 @@ class RackSource:
                     reason = STATUS_REASONS.get(response.status_code, Reason.HTTP_OTHER)
                     raise SourceFailed(reason, f"{url}: status {response.status_code}")
                 return self._body(response, deadline)
-        except requests.exceptions.SSLError as error:
-            raise SourceFailed(Reason.TLS, f"{url}: {str(error)[:200]}") from error
         except (requests.Timeout, urllib3.exceptions.TimeoutError) as error:
             raise SourceFailed(Reason.TIMEOUT, f"{url}: no answer in time") from error
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-            raise SourceFailed(Reason.UNREACHABLE, f"{url}: {str(error)[:200]}") from error
+            reason = Reason.TLS if reach.is_tls(error) else Reason.UNREACHABLE
+            detail = f"{url}: {reach.plainly(error)}, expected the page of the facility exporter"
+            raise SourceFailed(reason, detail) from error
 
     def _body(self, response: requests.Response, deadline: float) -> bytes:
         body = bytearray()

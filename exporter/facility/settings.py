@@ -45,13 +45,18 @@ class FacilitySettings(Section, frozen=True):
             if names.count(name) > 1:
                 raise ValueError(f"targets: expected each equipment once, not {name!r} twice")
         for target in self.targets:
-            strange = [rack for rack in target.racks if self.racks and rack not in self.racks]
-            if strange:
-                known = ", ".join(sorted(self.racks))
-                raise ValueError(
-                    f"targets: {target.equipment}: no rack {strange[0]!r}; expected one of {known}"
-                )
+            self._check_racks(target)
         self.rack_of()
+
+    def _check_racks(self, target: Target) -> None:
+        """Raise `ValueError` for a rack that `racks` does not define: nobody would ever read it."""
+        for rack in target.racks:
+            if rack not in self.racks:
+                known = f"one of {', '.join(sorted(self.racks))}" if self.racks else "no rack"
+                raise ValueError(
+                    f"targets: {target.equipment}: rack {rack!r} is not defined, expected {known} "
+                    f"or a key {rack!r} in `racks` with its nodes"
+                )
 
     def rack_of(self) -> dict[str, str]:
         """Return node → rack; raises `ValueError` for a node in two racks."""

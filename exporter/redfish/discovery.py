@@ -21,10 +21,16 @@ if TYPE_CHECKING:
 STRIKES = 2
 """After so many failures another way to a resource's channels is looked for."""
 JITTER_RATIO = 0.1
+LASTING = frozenset({Reason.NOT_FOUND, Reason.FORBIDDEN})
+"""What a walk meets and the next one will meet again; anything else may have been a moment."""
+SOON_CYCLES = 2
 
 
 class Discovery:
     """Walks at the start, once per interval, and when a resource of the plan keeps failing.
+
+    A first walk that met trouble is repeated after two cycles, four, eight: what it
+    could not read would else be missing for as long as an interval.
 
     A walk goes on over several cycles if need be; until it is over the plan
     before it stays in force.
@@ -55,6 +61,9 @@ class Discovery:
         self._avoid: frozenset[str] = frozenset()
         self._strikes: Counter[str] = Counter()
         self._facility: SourceFailed | None = None
+        self._survived: Counter[Reason] = Counter()
+        self._whole = False
+        self._soon_seconds = SOON_CYCLES * settings.interval_seconds
 
     def refuse(self, now: float) -> None:
         """Raise again what the last walk found, if that was facility equipment."""
@@ -84,6 +93,7 @@ class Discovery:
         except SourceFailed as failure:
             self._abandon(failure, now)
         errors = Counter(self._walk.errors)
+        self._survived += errors
         self._walk.errors.clear()
         return errors
 
@@ -98,6 +108,7 @@ class Discovery:
 
     def _begin(self) -> None:
         self.began_at = self._monotonic()
+        self._survived.clear()
         self._walk = Walk(
             self._session.get,
             chassis=self._settings.chassis,
@@ -117,20 +128,27 @@ class Discovery:
         self.found = survey.samples
         if self._walk is not None:
             self.limits |= self._walk.limits
+            survived = self._survived + self._walk.errors
+            self._whole = self._whole or survived.keys() <= LASTING
         self._facility = None
-        self._schedule(now)
+        self._schedule(now, soon=not self._whole)
 
     def _abandon(self, failure: SourceFailed, now: float) -> None:
         """Drop the walk; with a plan in force its readings are worth more than the news."""
         self._steps = None
         if failure.reason is Reason.FACILITY_TREE and self.plan is None:
             self._facility = failure
-            self._schedule(now)
+            self._schedule(now, soon=False)
         if self.plan is None:
             raise failure
-        self._schedule(now)
+        self._schedule(now, soon=not self._whole)
 
-    def _schedule(self, now: float) -> None:
+    def _schedule(self, now: float, *, soon: bool) -> None:
+        """Plan the next walk: after an interval, or soon, and each time twice as late."""
         self._steps = None
         spread = 1 + JITTER_RATIO * (2 * self._random.random() - 1)
-        self._due_at = now + spread * self._settings.discovery_interval_seconds
+        wait = self._settings.discovery_interval_seconds
+        if soon:
+            wait = min(wait, self._soon_seconds)
+            self._soon_seconds *= 2
+        self._due_at = now + spread * wait

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SESSIONS = "/redfish/v1/SessionService/Sessions"
 OLD_SESSIONS = "/redfish/v1/Sessions"
 REFUSALS_LIMIT = 2
+UNANSWERED_LIMIT = 2
 DEFAULT_BUSY_SECONDS = 30.0
 SLOTS_FULL = b"RAC0218"
 """iDRAC's 503 for "no session slot left": the BMC is not overloaded, Basic still works."""
@@ -69,6 +70,7 @@ class BmcSession:
         self._basic = False
         self._sessions_again_at = 0.0
         self._refusals = 0
+        self._unanswered = 0
         self._stopped_until = 0.0
         self._stopped_because = Reason.UNAUTHORIZED
         self._busy_until = 0.0
@@ -153,7 +155,7 @@ class BmcSession:
         """Start over with a secret that was not seen before."""
         self._drop()
         self._digest = login.digest()
-        self._refusals = 0
+        self._refusals = self._unanswered = 0
         self._stopped_until = 0.0
 
     def _open(self, login: _Login) -> None:
@@ -161,11 +163,26 @@ class BmcSession:
             raise SourceFailed(Reason.TIMEOUT, "the exporter stops: no new session")
         body = {"UserName": login.user, "Password": login.password}
         for path in (SESSIONS, OLD_SESSIONS):
-            answer = self._transport.request("POST", path, headers={}, body=body)
+            try:
+                answer = self._transport.request("POST", path, headers={}, body=body)
+            except (ResourceFailed, SourceFailed) as failure:
+                raise self._lost(failure) from failure
+            self._unanswered = 0
             if answer.status not in NO_SESSION_SERVICE:
                 self._take(answer, path)
                 return
         self._use_basic(float("inf"))
+
+    def _lost(self, failure: ResourceFailed | SourceFailed) -> SourceFailed:
+        """Count a log-in without an answer, which may have left a session that nobody can end.
+
+        After two of them no more are tried for a while, and each request says who asks.
+        """
+        self._unanswered += self._transport.delivered
+        if self._unanswered >= UNANSWERED_LIMIT:
+            self._unanswered = 0
+            self._use_basic(self._monotonic() + self._settings.auth_backoff_seconds)
+        return SourceFailed(failure.reason, f"log-in: {failure.detail}")
 
     def _take(self, answer: Answer, path: str) -> None:
         if answer.status in REFUSED:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from daemon.settings import Section
+from exporter import address
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 FINGERPRINT = re.compile(r"^[0-9a-f]{64}$")
@@ -66,11 +66,7 @@ class EndpointSettings(Section, frozen=True):
         return Path(self.username_file), Path(self.password_file)
 
     def _check_url(self) -> None:
-        parts = urlsplit(self.url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError("expected url as https://<BMC address>")
-        if parts.username or parts.password:
-            raise ValueError("expected url without user name or password; they live in files")
+        parts = address.split(self.url, "expected url as https://<BMC address>")
         if parts.path.strip("/") or parts.query or parts.fragment:
             raise ValueError("expected url without a path; the reader adds /redfish/v1")
         if parts.scheme == "http" and self.verify and parts.hostname not in LOOPBACK:

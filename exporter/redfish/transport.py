@@ -13,6 +13,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError, InsecureRequestWarning, TimeoutStateError
 from urllib3.exceptions import ReadTimeoutError as StreamTimeout
 
+from daemon import reach
 from exporter.readings import Reason, SourceFailed
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 REDIRECT_LIMIT = 3
 CHUNK_BYTES = 64 * 1024
 FOREIGN = "another host"
+EXPECTED = "expected a Redfish service there"
 
 
 class ResourceFailed(Exception):
@@ -58,6 +60,8 @@ class Transport:
         self._origin = _origin(settings.url)
         self._deadline = float("inf")
         self.sent = 0
+        self.delivered = False
+        """Whether the last request may have arrived, answered or not."""
         self._http = requests.Session()
         self._http.trust_env = False
         if settings.fingerprint:
@@ -110,6 +114,7 @@ class Transport:
     def _send(self, method: str, url: str, headers: Mapping[str, str], body: Any) -> Answer:
         where = urlsplit(url).path
         left = self._deadline - self._monotonic()
+        self.delivered = left > 0
         if left <= 0:
             detail = f"{where} was not asked: the cycle's time is up"
             raise ResourceFailed(Reason.TIMEOUT, detail, asked=False)
@@ -132,17 +137,22 @@ class Transport:
             )
             with response:
                 return Answer(response.status_code, response.headers, self._body(response, where))
-        except requests.exceptions.SSLError as error:
-            raise SourceFailed(Reason.TLS, f"{where}: {_short(error)}") from error
         except requests.exceptions.ConnectTimeout as error:
-            raise SourceFailed(Reason.TIMEOUT, f"{where}: no connection in time") from error
+            self.delivered = False
+            detail = f"{settings.url}: no connection in time, {EXPECTED}"
+            raise SourceFailed(Reason.TIMEOUT, detail) from error
         except (requests.exceptions.Timeout, StreamTimeout, TimeoutStateError) as error:
             detail = f"{where}: no answer in time"
             raise ResourceFailed(Reason.TIMEOUT, detail, asked=in_full) from error
         except requests.exceptions.ConnectionError as error:
-            raise SourceFailed(Reason.UNREACHABLE, f"{where}: {_short(error)}") from error
+            self.delivered = reach.was_sent(error)
+            reason = Reason.TLS if reach.is_tls(error) else Reason.UNREACHABLE
+            detail = f"{settings.url}: {reach.plainly(error)}, {EXPECTED}"
+            raise SourceFailed(reason, detail) from error
         except (requests.exceptions.RequestException, HTTPError, OSError, ValueError) as error:
-            raise ResourceFailed(Reason.BAD_CONTENT, f"{where}: {_short(error)}") from error
+            if reach.is_tls(error):
+                raise SourceFailed(Reason.TLS, f"{settings.url}: {reach.plainly(error)}") from error
+            raise ResourceFailed(Reason.BAD_CONTENT, f"{where}: {reach.plainly(error)}") from error
 
     def _verify(self) -> bool | str:
         if self._settings.fingerprint:

@@ -206,7 +206,7 @@ SPELLINGS: tuple[Spelling, ...] = (
         _T,
         Rule.HIGHEST,
         _names(
-            r"\b(?:nic|cx\d|connect ?x\d?|bf\d|cassini|lan|network controller|mb_10g)\b",
+            r"\b(?:nic|nic\d+|cx\d|connect ?x\d?|bf\d|cassini|lan|network controller|mb_10g)\b",
             r"\bocp \d+\b",
         ),
         _OPTICS,
@@ -225,7 +225,7 @@ SPELLINGS: tuple[Spelling, ...] = (
         _T,
         Rule.HIGHEST,
         _names(
-            r"\b(?:vr|vreg|vrm|hsc|hsc\d+|retimer|retimer\d+|pex sw|pcie sw|pch|chipset|pcb\d*|pdb\d*|ibc|module)\b"
+            r"\b(?:vr|vreg|vrm\w*|hsc|hsc\d+|re ?timer|re ?timer\d+|pex sw|pcie? sw|plx|pch|chipset|pcb\d*|pdb\d*|ibc|module)\b"
         ),
         re.compile(r"\b(?:gpu\w*|cpu \d+ temp|inlet|exhaust|outlet|ssd|nvme|limit)\b"),
     ),

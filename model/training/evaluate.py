@@ -78,8 +78,14 @@ def evaluate(
     episodes: Iterable[Episode],
     data: str,
     rivals: Sequence[Calibrated] = (),
+    *,
+    as_they_are: bool = False,
 ) -> Report:
-    """Replay and judge; `data` says in words what the episodes are."""
+    """Replay and judge; `data` says in words what the episodes are.
+
+    They are weighed to the field's rate of failures, or counted `as_they_are`
+    where they are a site's own time.
+    """
     replays, scores = [], []
     for episode in episodes:
         replays.append(replay(predictor, episode))
@@ -91,26 +97,32 @@ def evaluate(
         Rated(rival.name, rival.threshold, [one[place] for one in scores], rival.levels)
         for place, rival in enumerate(rivals)
     ]
-    return report(judged, rated, data)
+    return report(judged, rated, data, as_they_are=as_they_are)
 
 
-def report(judged: Judged, rivals: Sequence[Rated], data: str) -> Report:
+def report(
+    judged: Judged, rivals: Sequence[Rated], data: str, *, as_they_are: bool = False
+) -> Report:
     """Measure everything that can be said of the replays and of the rivals beside them."""
     courses, headline = judged.courses, judged.horizons.index(HEADLINE[0])
+    weeks = sum(course.weeks for course in courses)
+    events = sum(course.outcome is not None for course in courses)
+    rate = events / max(weeks, 1e-9) if as_they_are else BASE_FAILURES_PER_NODE_WEEK
+    heavy = 1.0 if as_they_are else calibration.quiet_weight(courses)
     ours = Rated("Forewarn", HEADLINE[1], judged.values(headline), ())
     return Report(
         data=data,
-        node_weeks=sum(course.weeks for course in courses),
+        node_weeks=weeks,
         quiet_node_weeks=sum(course.weeks for course in courses if course.outcome is None),
         exposed_node_weeks=exposed_weeks(courses),
-        events=sum(course.outcome is not None for course in courses),
-        field_failures_per_node_week=BASE_FAILURES_PER_NODE_WEEK,
+        events=events,
+        field_failures_per_node_week=rate,
         headline_horizon=HEADLINE[0],
         headline_threshold=HEADLINE[1],
         horizons=judged.horizons,
         budgets=BUDGETS,
         lines=tuple(
-            _line(judged, horizon, threshold)
+            _line(judged, horizon, threshold, rate)
             for horizon in range(len(judged.horizons))
             for threshold in THRESHOLDS
         ),
@@ -118,7 +130,7 @@ def report(judged: Judged, rivals: Sequence[Rated], data: str) -> Report:
             _kind_line(judged, kind) for kind in dict.fromkeys(course.kind for course in courses)
         ),
         paces=_paces(judged),
-        calibration=tuple(_calibration(judged, h) for h in range(len(judged.horizons))),
+        calibration=tuple(_calibration(judged, h, heavy) for h in range(len(judged.horizons))),
         curves=curves(courses, [ours, *rivals]),
         rivals=compare(courses, ours, rivals, len(judged.horizons)),
         examples=examples(judged.replays, judged.causes, judged.channels, headline, HEADLINE[1]),
@@ -152,7 +164,7 @@ def summarise(found: Report) -> Evaluation:
     )
 
 
-def _line(judged: Judged, horizon: int, threshold: float) -> Line:
+def _line(judged: Judged, horizon: int, threshold: float, field_rate: float) -> Line:
     courses = judged.courses
     found = verdicts(courses, judged.values(horizon), threshold)
     leads = _leads(found)
@@ -173,8 +185,8 @@ def _line(judged: Judged, horizon: int, threshold: float) -> Line:
         false_alerts_per_node_week=rate,
         false_alerts_per_node_week_upper=upper,
         precision=_share(len(leads), false),
-        precision_at_field_rate=_share(recall * BASE_FAILURES_PER_NODE_WEEK, rate),
-        precision_at_field_rate_lower=_share(recall * BASE_FAILURES_PER_NODE_WEEK, upper),
+        precision_at_field_rate=_share(recall * field_rate, rate),
+        precision_at_field_rate_lower=_share(recall * field_rate, upper),
         lead_hours_quartiles=quartiles(leads),
     )
 
@@ -258,8 +270,8 @@ def _pace_line(
     )
 
 
-def _calibration(judged: Judged, horizon: int) -> CalibrationLine:
-    name, at = judged.horizons[horizon], calibration.moments(judged.courses, horizon)
+def _calibration(judged: Judged, horizon: int, heavy: float) -> CalibrationLine:
+    name, at = judged.horizons[horizon], calibration.moments(judged.courses, horizon, heavy)
     if not len(at.failed):
         return CalibrationLine(name, 0, 0.0, 0.0, 0.0, 0.0, None, None, None, None, ())
     said = at.of(judged.values(horizon))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 import warnings
 from pathlib import Path
@@ -14,6 +13,7 @@ import onnx
 import torch
 
 from model.artefact import INPUTS, METADATA_KEY, OUTPUTS, ArtefactInfo
+from model.history import files
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,19 +84,7 @@ def serialise(model: onnx.ModelProto, info: ArtefactInfo) -> bytes:
 
 def write(path: Path, blob: bytes) -> None:
     """Put `blob` at `path` in one instant: readers see the old file or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(blob)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    files.put(path, blob)
 
 
 def check_parity(graph: Graph, predictor: Predictor, windows: NDArray[np.float32]) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,13 +12,14 @@ import torch
 from torch import Tensor
 
 from model import schema
-from model.artefact import ArtefactInfo, ChannelUse, Evaluation, Training
+from model.artefact import ArtefactInfo, ChannelUse, Evaluation, Provenance, Training
 from model.training import fit, likelihood
-from model.training.dataset import REQUIRED, draw_profile, episodes, masked
+from model.training.dataset import REQUIRED, draw_profile, masked
 from model.training.graph import Graph
 from model.training.hazard import GPU_CAUSES, NODE_CAUSES
 from model.training.plan import Amounts, Split, plan
-from model.training.rows import MOMENTS_AT_ONCE, Collector, field_weights, score
+from model.training.rows import Collector, field_weights, score
+from model.training.stock import Simulated
 from simulator.shown import SHOWN
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from model.schema import Cause
     from model.training.dataset import Episode
     from model.training.likelihood import Rows
-    from model.training.plan import Planned
+    from model.training.stock import Stock
 
     Report = Callable[[str, int, int, str], None]
     """Called with (stage, done, total, note)."""
@@ -65,19 +65,13 @@ class Trained:
 class Run:
     """One training run; `report` hears of its progress."""
 
-    def __init__(self, recipe: Recipe, report: Report) -> None:
+    def __init__(
+        self, recipe: Recipe, report: Report, stocks: Mapping[Split, Stock] | None = None
+    ) -> None:
+        """`stocks` is what is learned from; nothing given: what the recipe simulates."""
         self.recipe = recipe
         self.report = report
-        self.plans = {
-            split: plan(
-                split,
-                amounts,
-                seed=recipe.seed,
-                step_seconds=schema.STEP_SECONDS,
-                left_out=recipe.left_out,
-            )
-            for split, amounts in recipe.amounts.items()
-        }
+        self.stocks = simulated(recipe) if stocks is None else stocks
 
     def train(self) -> Trained:
         """Run all steps; raises `fit.Diverged`."""
@@ -97,25 +91,21 @@ class Run:
 
     def _healthy(self, split: Split, rows: int, stage: str) -> Tensor:
         """Sample windows [moment, gpu, step, channel] of nodes on which nothing fails."""
-        planned = [one for one in self.plans[split] if not _fails(one)]
-        hours = sum(one.steps for one in planned)
-        rng = np.random.default_rng([self.recipe.seed, 11, len(planned)])
+        stock = self.stocks[split]
+        rng = np.random.default_rng([self.recipe.seed, 11, stock.quiet_records])
         parts = []
-        for whole in self.stream(planned, stage):
+        for whole in self.stream(stock, stage, quiet=True):
             steps = len(whole.hours)
-            count = max(1, round(rows / 8 * steps / hours))
+            count = max(1, round(rows / 8 * steps / stock.quiet_steps))
             moments = np.sort(rng.integers(schema.WINDOW_STEPS, steps, count))
             seen = masked(whole, draw_profile(rng), rng)
             parts.append(torch.from_numpy(seen.windows(moments, schema.WINDOW_STEPS)))
-        return torch.cat(parts)
+        return torch.cat(same_width(parts))
 
     def _fit_tadgan(self, graph: Graph, windows: Tensor) -> None:
         graph.scaling.freeze(windows.flatten(0, 1))
-        # In parts: every form of all windows at once would be several times their size.
-        views = [graph.scaling(part) for part in windows.split(MOMENTS_AT_ONCE)]
-        values = torch.cat([view.values.flatten(0, 1) for view in views])
-        seen = torch.cat([view.seen.flatten(0, 1) for view in views])
-        del views
+        view = graph.scaling(windows)
+        values, seen = view.values.flatten(0, 1), view.seen.flatten(0, 1)
         trainer = fit.Trainer(graph.tadgan, self.recipe.schedule, self.recipe.seed)
         total = self.recipe.schedule.iterations
 
@@ -151,36 +141,76 @@ class Run:
 
     def collect(self, graph: Graph, split: Split) -> Collector:
         """Score and label every record of one split."""
-        planned = self.plans[split]
-        quiet = sum(one.steps for one in planned if not _fails(one)) * schema.STEP_SECONDS / 3600
-        rng = np.random.default_rng([self.recipe.seed, 12, len(planned)])
-        collector = Collector(field_weights(_failures(planned), quiet), rng)
-        for whole in self.stream(planned, f"scoring {split}"):
+        stock = self.stocks[split]
+        quiet = stock.quiet_steps * schema.STEP_SECONDS / 3600
+        rng = np.random.default_rng([self.recipe.seed, 12, stock.records])
+        collector = Collector(field_weights(stock.failures, quiet), rng)
+        for whole in self.stream(stock, f"scoring {split}", quiet=False):
             seen = masked(whole, draw_profile(rng), rng)
             collector.add(seen, score(graph, seen))
         return collector
 
-    def stream(self, planned: list[Planned], stage: str) -> Iterator[Episode]:
-        """Simulate the planned records one by one."""
-        for done, whole in enumerate(episodes(planned, step_seconds=schema.STEP_SECONDS), 1):
+    def stream(self, stock: Stock, stage: str, *, quiet: bool) -> Iterator[Episode]:
+        """Yield the records of a stock, and report each when it is done with."""
+        total = stock.quiet_records if quiet else stock.records
+        for done, whole in enumerate(stock.episodes(quiet=quiet), 1):
             yield whole
-            self.report(stage, done, len(planned), whole.kind)
+            self.report(stage, done, total, whole.kind)
 
     def _told(self) -> Training:
-        planned = self.plans[Split.FIT]
-        # Simulated time starts at 0; rows are grid steps of one GPU.
+        stock = self.stocks[Split.FIT]
+        # Rows are grid steps of one GPU.
         return Training(
-            first_timestamp=0.0,
-            last_timestamp=float(max(one.steps for one in planned) * schema.STEP_SECONDS),
-            rows=sum(one.steps for one in planned) * 8,
-            episodes=len(planned),
+            *stock.span,
+            rows=stock.steps * 8,
+            episodes=stock.records,
             seed=self.recipe.seed,
             left_out=tuple(sorted(self.recipe.left_out)),
         )
 
 
+def same_width(parts: list[Tensor]) -> list[Tensor]:
+    """Give windows [moment, gpu, step, channel] of all nodes as many rows as the widest has.
+
+    Its GPUs are repeated, in turn: nothing that compares them with each other
+    changes by that, and a row of NaN would be a lost GPU.
+    """
+    rows = max(part.shape[1] for part in parts)
+    return [part[:, torch.arange(rows) % part.shape[1]] for part in parts]
+
+
+def simulated(recipe: Recipe) -> dict[Split, Stock]:
+    """Return what the recipe says to simulate."""
+    step = schema.STEP_SECONDS
+
+    def drawn(split: Split, amounts: Amounts) -> Stock:
+        left_out = frozenset() if split is Split.TEST else recipe.left_out
+        planned = plan(split, amounts, seed=recipe.seed, step_seconds=step, left_out=left_out)
+        return Simulated(planned, step)
+
+    return {split: drawn(split, amounts) for split, amounts in recipe.amounts.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Whose model it is, and from what it was made."""
+
+    provenance: Provenance = "bundled-simulated"
+    node: str = ""
+    """Empty: of a fleet."""
+
+
+SHIPPED = Origin()
+
+
 def describe(
-    graph: Graph, training: Training, evaluation: Evaluation, *, version: str, timestamp: float
+    graph: Graph,
+    training: Training,
+    evaluation: Evaluation,
+    *,
+    version: str,
+    timestamp: float,
+    origin: Origin = SHIPPED,
 ) -> ArtefactInfo:
     """Everything that the artefact says of itself; `timestamp` is seconds since the epoch."""
     return ArtefactInfo(
@@ -194,8 +224,9 @@ def describe(
         state_width=graph.memory.width,
         horizons=tuple(schema.HORIZONS),
         causes=tuple(schema.Cause),
-        scope="fleet",
-        provenance="bundled-simulated",
+        scope="node" if origin.node else "fleet",
+        provenance=origin.provenance,
+        node=origin.node,
         version=version,
         trained_timestamp=timestamp,
         training=training,
@@ -207,22 +238,8 @@ def describe(
             "torch": torch.__version__.partition("+")[0],
         },
         seed=training.seed,
+        training_ranges=graph.scaling.ranges(),
     )
-
-
-def _fails(planned: Planned) -> bool:
-    return _cause(planned) is not None
-
-
-def _cause(planned: Planned) -> Cause | None:
-    from simulator.faults import story
-
-    return story(planned.kind).cause
-
-
-def _failures(planned: list[Planned]) -> dict[Cause, int]:
-    causes = [cause for one in planned if (cause := _cause(one)) is not None]
-    return dict(sorted(Counter(causes).items()))
 
 
 def _learned(causes: tuple[Cause, ...], rows: Rows) -> Tensor:

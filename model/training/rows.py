@@ -22,6 +22,8 @@ from model.training.likelihood import Rows
 from model.training.scorer import TAIL_STEPS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from model.schema import Cause
@@ -109,13 +111,16 @@ class Weights:
         return self.quiet if cause is None else self.by_cause[cause]
 
 
-def field_weights(failures: dict[Cause, int], quiet_hours: float) -> Weights:
+def field_weights(failures: Mapping[Cause, int], quiet_hours: float) -> Weights:
     """Weigh episodes so that each cause fails as often as its base rate says.
 
     `failures` counts episodes by cause, `quiet_hours` is the node time of those
     without failure.  Failures weigh 1 on average; quiet time stands for the
-    many weeks in which a real node does not fail.
+    many weeks in which a real node does not fail.  Without any failure there is
+    nothing to weigh it against.
     """
+    if not failures:
+        return Weights({}, 1.0)
     total = sum(failures.values())
     share = sum(SHARES[cause] for cause in failures)
     by_cause = {cause: SHARES[cause] / share * total / count for cause, count in failures.items()}

@@ -16,6 +16,8 @@ from model.schema import BY_NAME, Kind, Level
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from model.schema import Channel
+
 LIMIT = 10.0
 """Scaled values are held within ±LIMIT, so that one absurd reading cannot swamp a row."""
 
@@ -42,6 +44,12 @@ COUNTED = 0.35
 
 LEAST = 0.25
 """The floor for flags, codes and plain numbers."""
+
+RANGE_DEVIATIONS = 4.0
+"""A training range reaches this many healthy deviations to both sides of the mean."""
+
+LEAST_RANGE_RATIO = 0.02
+"""And at least this share of the mean: a site's constants differ by rounding."""
 
 HARDWARE_XIDS = (
     46, 48, 54, 62, 64, 74, 79, 95, 109, 110, 119, 120, 136, 140, 142, 143,
@@ -121,6 +129,19 @@ class Scaling(nn.Module):
             torch.where(count > 1, torch.maximum(spread.sqrt(), self.floor), torch.ones_like(mean))
         )
 
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """Return where each physical quantity lay in healthy training data, in its unit.
+
+        Counters, flags, codes and counts of broken parts have none: each of
+        them is evidence of a failure, not of another kind of node.
+        """
+        frozen = zip(self.names, self.centre.tolist(), self.scale.tolist(), strict=True)
+        return {
+            name: _around(BY_NAME[name], centre, scale)
+            for name, centre, scale in frozen
+            if BY_NAME[name].kind is Kind.GAUGE and BY_NAME[name].unit
+        }
+
     def transform(self, window: Tensor) -> tuple[Tensor, Tensor]:
         """Return values in transformed units, 0 where missing, and the mask."""
         missing = torch.isnan(window)
@@ -152,6 +173,13 @@ class Scaling(nn.Module):
         plain, seen = self.transform(shared)
         increments = torch.where(torch.isnan(shared), torch.zeros_like(shared), shared)
         return View(increments.clamp(min=0.0), plain, self.standardise(plain, seen), seen)
+
+
+def _around(channel: Channel, centre: float, scale: float) -> tuple[float, float]:
+    half = max(RANGE_DEVIATIONS * scale, LEAST_RANGE_RATIO * abs(centre))
+    low, high = max(channel.low, centre - half), min(channel.high, centre + half)
+    # For people to read: no digits that mean nothing.
+    return float(f"{low:.6g}"), float(f"{high:.6g}")
 
 
 def _floor(name: str) -> float:

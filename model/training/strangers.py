@@ -79,7 +79,10 @@ def turns(run: Run, seed: int) -> Strangers:
     graph = run.scored_graph()
     untouched = {name: value.clone() for name, value in graph.hazard.state_dict().items()}
     collected = {split: run.collect(graph, split) for split in LEARNED}
-    tested = [_looked_at(graph, whole) for whole in run.stream(run.plans[Split.TEST], "test")]
+    tested = [
+        _looked_at(graph, whole)
+        for whole in run.stream(run.stocks[Split.TEST], "test", quiet=False)
+    ]
     quiet = [one for one in tested if one[0].outcome is None]
     faults = [kind for kind, story in STORIES.items() if story.cause is not None]
     lines = []

@@ -18,7 +18,7 @@ def render(report: Report) -> str:
         f"An alert is false where the node does not fail within 72 h or its fault has not begun: "
         f"{report.exposed_node_weeks:.1f} node-weeks.",
         "Bounds (<=, >=) are one-sided, intervals two-sided, 95 %, nodes drawn as a whole. Field: "
-        f"{report.field_failures_per_node_week} failures per node-week.",
+        f"{report.field_failures_per_node_week:.3g} failures per node-week.",
     )
     tables = (_lines, _kinds, _paces, _calibration, _rivals, _budgets)
     return "\n".join((*head, *(row for make in tables for row in ("", *make(report)))))

@@ -9,6 +9,7 @@ from remediation.kube import checkpoint, events, nodes, observe, volumes
 from remediation.kube.claims import Claims
 from remediation.kube.eviction import evict_wave
 from remediation.kube.mirror import Mirror
+from remediation.policy.preparing import DONE_ANNOTATION
 from remediation.ports import CallFailed, EvictionOutcome, Pods
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class KubeCluster:
 
     `stream_seconds` bounds how long a dead watch can pass for a quiet one;
     `stirred` is called when somebody else changed a node that carries our mark,
-    or a pod left it.
+    or a pod left it or told that its work is saved.
     """
 
     def __init__(
@@ -165,9 +166,15 @@ class KubeCluster:
             self._stirred()
 
     def _pod_changed(self, before: Pod | None, after: Pod | None) -> None:
-        # The last pod to leave frees a place in the budget: somebody waits for it.
-        if after is None and before is not None and before.node in self._marked:
+        if before is None or before.node not in self._marked:
+            return
+        # The last pod to leave frees a place in the budget, and one that saved its work may leave.
+        if after is None or _saved(before) != _saved(after):
             self._stirred()
+
+
+def _saved(pod: Pod) -> str | None:
+    return pod.notes.get(DONE_ANNOTATION)
 
 
 def _alike(before: Node | None, after: Node | None) -> bool:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from kubernetes import client, config
+from kubernetes.config.incluster_config import InClusterConfigLoader
 
+from daemon.secrets import SecretFile, SecretUnreadable
 from remediation.ports import CallFailed, FailureReason
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 # Watches, the lease, the webhook's threads and every lane of a burst keep one each.
 _SOCKETS = 32
 
@@ -61,7 +63,11 @@ class Connection:
 
     def within(self, timeout_seconds: float) -> Connection:
         """Return the same client with another time-out."""
-        return Connection(self.api, self.namespace, timeout_seconds)
+        return replace(self, timeout_seconds=timeout_seconds)
+
+    def apart(self) -> Connection:
+        """Return the same with sockets of its own: no call meets one that others left dead."""
+        return replace(self, api=_client(self.api.configuration))
 
     def close(self) -> None:
         """Free the sockets."""
@@ -69,10 +75,16 @@ class Connection:
         self.api.rest_client.pool_manager.clear()
 
 
-def connect(*, kubeconfig: Path | None, namespace: str, timeout_seconds: float) -> Connection:
-    """Configure a client from a kubeconfig, or from the pod it runs in; raises `CallFailed`.
+def connect(
+    *,
+    kubeconfig: Path | None,
+    namespace: str,
+    timeout_seconds: float,
+    account: Path = SERVICE_ACCOUNT,
+) -> Connection:
+    """Configure a client from a kubeconfig, or from the `account` of the pod it runs in.
 
-    Nothing is sent yet.
+    Nothing is sent yet.  Raises `CallFailed`.
     """
     settings = client.Configuration()
     # urllib3 would send GET, PUT and DELETE again three times, each with the whole
@@ -81,12 +93,35 @@ def connect(*, kubeconfig: Path | None, namespace: str, timeout_seconds: float) 
     settings.connection_pool_maxsize = _SOCKETS
     try:
         if kubeconfig is None:
-            config.load_incluster_config(client_configuration=settings)
+            _load_account(settings, account)
         else:
             config.load_kube_config(str(kubeconfig), client_configuration=settings)
     except (config.ConfigException, OSError) as error:
         where = kubeconfig if kubeconfig is not None else "in-cluster service account"
         raise CallFailed(f"{where}: {error}", FailureReason.UNAUTHORIZED) from error
+    return Connection(_client(settings), namespace, timeout_seconds)
+
+
+def _client(settings: Any) -> Any:
     api = client.ApiClient(settings)
     api.user_agent = "forewarn-remediation"
-    return Connection(api, namespace, timeout_seconds)
+    return api
+
+
+def _load_account(settings: Any, account: Path) -> None:
+    """Let every call carry the token that is on disk then.
+
+    The client's own way reads it once a minute of the wall clock, which can be
+    set back, and ends in an exception while the file is empty.
+    """
+    token = SecretFile(account / "token")
+    loader = InClusterConfigLoader(
+        token_filename=str(token.path), cert_filename=str(account / "ca.crt")
+    )
+    loader.load_and_set(settings)
+
+    def refresh(current: Any) -> None:
+        with suppress(SecretUnreadable):  # in the middle of a swap: the last one is still good
+            current.api_key["BearerToken"] = f"bearer {token.read()}"
+
+    settings.refresh_api_key_hook = refresh

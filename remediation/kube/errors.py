@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import urllib3.exceptions
 from kubernetes.client.exceptions import ApiException
+from kubernetes.config import ConfigException
 
 from remediation.ports import CallFailed, Conflict, FailureReason
 
@@ -64,6 +65,10 @@ def calling(what: str) -> Iterator[None]:
         yield
     except ApiException as error:
         raise failure(what, error) from error
+    except ConfigException as error:
+        # Credentials are read anew for a call: nothing was sent.
+        message = f"{what}: no credentials: {_first_line(error)}"
+        raise CallFailed(message, FailureReason.UNAUTHORIZED) from error
     except urllib3.exceptions.NewConnectionError as error:
         # A refused connection is a kind of time-out to urllib3, but nobody waited for anything.
         message = f"{what}: {_first_line(error)}"
@@ -74,6 +79,9 @@ def calling(what: str) -> Iterator[None]:
         message = f"{what}: {_first_line(error)}"
         raise CallFailed(message, FailureReason.UNREACHABLE) from error
     except (ValueError, TypeError, AttributeError, KeyError) as error:
+        if isinstance(error.__context__, ApiException):
+            # The client trips over a failure without a body, such as a certificate it refuses.
+            raise failure(what, error.__context__) from error
         message = f"{what}: not the expected answer: {_first_line(error)}"
         raise CallFailed(message, FailureReason.UNEXPECTED_ANSWER) from error
 

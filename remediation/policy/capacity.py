@@ -11,37 +11,53 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from remediation.policy.eligibility import HOSTNAME
-from remediation.policy.floor import Floor, largest_first
+from remediation.policy.floor import largest_first
 from remediation.policy.jobs import Bond, job_of
 from remediation.policy.refusal import Reason, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from remediation.policy.floor import Domain, Floor
     from remediation.policy.jobs import Job
     from remediation.policy.snapshot import Pod, Snapshot
 
 # What a pod says of the domain that all pods of its job must share: ours, and Kueue's.
 TOPOLOGY_ANNOTATIONS = ("forewarn.dev/topology", "kueue.x-k8s.io/podset-required-topology")
-Domain = tuple[str, str] | None
-"""A label and its value; None is anywhere."""
+# An elastic job that would rather run with fewer pods than fail with all of them.
+SHRINK_ANNOTATION = "forewarn.dev/shrink"
 
 
-def room(moves: Mapping[Job, tuple[Pod, ...]], snapshot: Snapshot) -> Refusal | None:
-    """Return why the pods of `moves` have nowhere to go together, or None when all fit."""
+def room(moves: Mapping[Job, tuple[Pod, ...]], snapshot: Snapshot, floor: Floor) -> Refusal | None:
+    """Return why the pods of `moves` have nowhere to go together, or None when all fit.
+
+    `floor` is that of the tick, and is left as it was.
+    """
     pods = [pod for found in moves.values() for pod in found]
     unread = next((one for pod in pods for one in _unread(pod, snapshot)), None)
     if unread is not None:
         return Refusal(Reason.VOLUMES_UNREADABLE, f"where volume {unread} can be is not known")
-    floor = Floor(snapshot)
-    for pod in _ahead(moves, snapshot):
-        floor.place(pod)
+    if floor.is_queued_for:
+        return Refusal(Reason.NO_CAPACITY, "a long queue of pods waits for nodes already")
+    before = floor.placed
+    try:
+        return _room(moves, snapshot, floor)
+    finally:
+        floor.take_back(before)
+
+
+def _room(moves: Mapping[Job, tuple[Pod, ...]], snapshot: Snapshot, floor: Floor) -> Refusal | None:
+    for pod in _moving(moves, snapshot):
+        floor.place(pod, avoid=snapshot.ledger.grants)
     for job in sorted(moves):
-        fuller = _placed(job, moves[job], floor, snapshot)
-        if fuller is None:
-            return _no_room(job, moves[job], snapshot)
-        floor = fuller
+        if not _place(job, moves[job], floor, snapshot) and not _may_shrink(moves[job]):
+            return _no_room(job, moves[job], floor, snapshot)
     return None
+
+
+def _may_shrink(pods: tuple[Pod, ...]) -> bool:
+    """Return whether the job goes on without these pods when nothing has room for them."""
+    return all(pod.notes.get(SHRINK_ANNOTATION) == "true" for pod in pods)
 
 
 def claims_of(
@@ -57,12 +73,14 @@ def claims_of(
     )
 
 
-def _placed(job: Job, pods: tuple[Pod, ...], floor: Floor, snapshot: Snapshot) -> Floor | None:
+def _place(job: Job, pods: tuple[Pod, ...], floor: Floor, snapshot: Snapshot) -> bool:
+    before, taken = floor.placed, snapshot.ledger.grants
     for domain in _domains(job, pods, snapshot):
-        trial = floor.within(domain)
-        if all(trial.place(_untied(pod, job)) for pod in largest_first(pods)):
-            return floor.after(trial)
-    return None
+        untied = [_untied(pod, job) for pod in largest_first(pods)]
+        if all(floor.place(pod, avoid=taken, domain=domain) for pod in untied):
+            return True
+        floor.take_back(before)
+    return False
 
 
 def _untied(pod: Pod, job: Job) -> Pod:
@@ -73,10 +91,13 @@ def _untied(pod: Pod, job: Job) -> Pod:
     return replace(pod, node_selector=rest)
 
 
-def _no_room(job: Job, pods: tuple[Pod, ...], snapshot: Snapshot) -> Refusal:
-    lone = next((pod for pod in pods if not Floor(snapshot).place(_untied(pod, job))), None)
-    if lone is not None:
-        return Refusal(Reason.NO_CAPACITY, f"no healthy node can take {lone} of {job}")
+def _no_room(job: Job, pods: tuple[Pod, ...], floor: Floor, snapshot: Snapshot) -> Refusal:
+    before, taken = floor.placed, snapshot.ledger.grants
+    for pod in pods:
+        fits = floor.place(_untied(pod, job), avoid=taken)
+        floor.take_back(before)
+        if not fits:
+            return Refusal(Reason.NO_CAPACITY, f"no healthy node can take {pod} of {job}")
     words = f"healthy nodes have no room for {len(pods)} pods of {job} at once"
     return Refusal(Reason.NO_CAPACITY, words)
 
@@ -89,9 +110,8 @@ def _unread(pod: Pod, snapshot: Snapshot) -> list[str]:
     ]
 
 
-def _ahead(moves: Mapping[Job, tuple[Pod, ...]], snapshot: Snapshot) -> tuple[Pod, ...]:
-    """Return whose room is spoken for: pods without a node, and those of other waves under way."""
-    waiting = [pod for pod in snapshot.pending if not pod.gated and pod.ends_at is None]
+def _moving(moves: Mapping[Job, tuple[Pod, ...]], snapshot: Snapshot) -> tuple[Pod, ...]:
+    """Return the pods of other waves under way: they will need room too."""
     keys = {job.key for job in moves}
     moving = {
         uid
@@ -99,9 +119,9 @@ def _ahead(moves: Mapping[Job, tuple[Pod, ...]], snapshot: Snapshot) -> tuple[Po
         if wave.ended_at is None and key not in keys
         for uid in wave.pods
     }
-    if moving:
-        waiting += [p for pods in snapshot.pods.values() for p in pods if p.uid in moving]
-    return largest_first(waiting)
+    if not moving:
+        return ()
+    return largest_first(p for pods in snapshot.pods.values() for p in pods if p.uid in moving)
 
 
 def _domains(job: Job, pods: tuple[Pod, ...], snapshot: Snapshot) -> tuple[Domain, ...]:

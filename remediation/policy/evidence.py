@@ -26,11 +26,16 @@ class Prediction:
     """What Prometheus holds about one node now.
 
     `probabilities` is keyed by (horizon, cause), cause "" for the node as a
-    whole; None marks several series where one was expected.
+    whole; None marks several series where one was expected.  `provenance` says
+    what the model in force was trained on, `version` which one it is, `doubts`
+    what its exporter holds against it; None where the exporter does not say.
     """
 
     age_seconds: float | None = None
     state: str | None = None
+    provenance: str | None = None
+    version: str | None = None
+    doubts: frozenset[str] | None = None
     probabilities: Mapping[tuple[str, str], float | None] = field(default_factory=dict)
 
 
@@ -39,13 +44,22 @@ class Evidence:
     """One reading of Alertmanager and Prometheus; None means it could not be read.
 
     `polled_at` is when Alertmanager was asked (Unix seconds).  `distress` names
-    the alerts of the cluster itself that fire, among those the policy chose.
+    the alerts of the cluster itself that fire, among those the policy chose;
+    `targets` what was measured for each condition of targets, by node; `by_key`
+    the alerts by the key of their condition, the first of each.
     """
 
     alerts: tuple[Alert, ...] | None = None
     polled_at: float = 0.0
     predictions: Mapping[str, Prediction] | None = None
+    targets: Mapping[str, Mapping[str, float] | None] = field(default_factory=dict)
     distress: frozenset[str] | None = frozenset()
+    by_key: Mapping[str, Alert] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Every suspect looks its alert up: once through the list for all of them.
+        by_key = {alert.key: alert for alert in reversed(self.alerts or ())}
+        object.__setattr__(self, "by_key", by_key)
 
 
 def judge(suspect: Suspect, key: str, evidence: Evidence, bar: EvidenceBar) -> Refusal | None:
@@ -82,6 +96,24 @@ def standing(node: str, evidence: Evidence, bar: EvidenceBar) -> Refusal | None:
     if prediction.state not in USABLE_STATES:
         words = f"the prediction is {prediction.state or 'of no single state'}, expected ok"
         return Refusal(Reason.PREDICTION_NOT_OK, words)
+    return _of_good_model(prediction, bar)
+
+
+def _of_good_model(prediction: Prediction, bar: EvidenceBar) -> Refusal | None:
+    if prediction.provenance is None or prediction.version is None:
+        return Refusal(Reason.MODEL_DOUBTED, "Prometheus does not tell which model made it")
+    if prediction.provenance not in bar.provenances:
+        words = (
+            f"its model is of provenance {prediction.provenance}, which the policy does not trust"
+        )
+        return Refusal(Reason.MODEL_DOUBTED, words)
+    if prediction.version in bar.refused_models:
+        return Refusal(Reason.MODEL_DOUBTED, f"the policy refuses model {prediction.version}")
+    if prediction.doubts is None:
+        return Refusal(Reason.MODEL_DOUBTED, "Prometheus does not tell whether its model counts")
+    if prediction.doubts:
+        words = f"its exporter doubts the model: {', '.join(sorted(prediction.doubts))}"
+        return Refusal(Reason.MODEL_DOUBTED, words)
     return None
 
 
@@ -94,7 +126,7 @@ def probability(node: str, horizon: str, cause: str, evidence: Evidence) -> floa
 def _firing(key: str, evidence: Evidence) -> Refusal | None:
     if evidence.alerts is None:
         return Refusal(Reason.ALERTS_UNREADABLE, "Alertmanager could not be read")
-    alert = next((one for one in evidence.alerts if one.key == key), None)
+    alert = evidence.by_key.get(key)
     if alert is None:
         return Refusal(Reason.NOT_FIRING, "Alertmanager no longer shows the alert")
     if alert.suppressed:

@@ -1,4 +1,7 @@
-"""The floor: nodes that can take work, what is free on each, and who is there already."""
+"""The floor: nodes that can take work, what is free on each, and who is there already.
+
+Made once for a tick; what is placed on trial is taken back.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,22 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from remediation.policy.demand import any_holds
+from remediation.policy.targets import is_target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from remediation.policy.demand import Company, Demand
     from remediation.policy.snapshot import Node, Pod, Snapshot
 
 # How the name of a node is spelled in the fields that a pod may choose by.
 NAME_FIELD = "metadata.name"
+# Where more than this wait for a node already, nobody needs to be told that there is no room.
+_QUEUE = 100
 _PODS = "pods"
 _EPSILON = 1e-6
+Domain = tuple[str, str] | None
+"""A label and its value that nodes must have; None is anywhere."""
 
 
 @dataclass(slots=True)
@@ -27,80 +35,87 @@ class _Spot:
     free: dict[str, float]
     pods: list[Pod] = field(default_factory=list)
 
-    def copy(self) -> _Spot:
-        return _Spot(self.node, dict(self.free), list(self.pods))
-
     def add(self, pod: Pod) -> None:
-        for key, asked in pod.demand.requests.items():
-            self.free[key] = self.free.get(key, 0.0) - asked
-        if _PODS in self.free:
-            self.free[_PODS] -= 1
+        self._take(pod, 1.0)
         self.pods.append(pod)
 
+    def remove_last(self) -> None:
+        self._take(self.pods.pop(), -1.0)
+
     def has_room(self, demand: Demand) -> bool:
-        if self.free.get(_PODS, 1.0) < 1 - _EPSILON:
+        free = self.free
+        for key, amount in demand.requests.items():
+            if free.get(key, 0.0) + _EPSILON < amount:
+                return False
+        if free.get(_PODS, 1.0) < 1 - _EPSILON:
             return False
         # How much of a node its claims of devices take is not known: all of it, to be safe.
-        if demand.devices and any(pod.gpus for pod in self.pods):
-            return False
-        asked = demand.requests.items()
-        return all(self.free.get(key, 0.0) + _EPSILON >= amount for key, amount in asked)
+        return not (demand.devices and any(pod.gpus for pod in self.pods))
+
+    def _take(self, pod: Pod, sign: float) -> None:
+        for key, amount in pod.demand.requests.items():
+            self.free[key] = self.free.get(key, 0.0) - sign * amount
+        if _PODS in self.free:
+            self.free[_PODS] -= sign
 
 
 class Floor:
-    """What can take work in `snapshot`; placing a pod takes its room."""
+    """What can take work in `snapshot`, once those who wait already have been placed."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._volumes = snapshot.volumes
-        self._spots: dict[str, _Spot] = {}
-        avoided = {suspect.node for suspect in snapshot.ledger.suspects.values()}
-        avoided |= set(snapshot.ledger.grants)
-        for name, node in snapshot.nodes.items():
-            at_risk = node.mark is not None or node.mark_fault is not None or name in avoided
-            if at_risk or node.unavailable or name not in snapshot.pods:
-                continue
-            spot = _Spot(node, dict(node.allocatable))
-            for pod in snapshot.pods[name]:
-                if not pod.finished:
-                    spot.add(pod)
-            self._spots[name] = spot
+        self._spots = tuple(_spots(snapshot))
+        # The few who mind what company they get; everybody else is not asked.
+        self._shy = [(s, pod) for s in self._spots for pod in s.pods if pod.demand.apart]
+        self._placed: list[_Spot] = []
+        waiting = [pod for pod in snapshot.pending if not pod.gated and pod.ends_at is None]
+        self.is_queued_for = len(waiting) > _QUEUE
+        for pod in () if self.is_queued_for else largest_first(waiting):
+            self.place(pod)
 
-    def within(self, domain: tuple[str, str] | None) -> Floor:
-        """Return a copy that holds only the nodes with that label and value."""
-        copy = object.__new__(Floor)
-        copy._volumes = self._volumes
-        copy._spots = {
-            name: spot.copy()
-            for name, spot in self._spots.items()
-            if domain is None or spot.node.labels.get(domain[0]) == domain[1]
-        }
-        return copy
+    @property
+    def placed(self) -> int:
+        """How many pods were placed so far: a point to take back to."""
+        return len(self._placed)
 
-    def after(self, part: Floor) -> Floor:
-        """Return the whole floor with what was placed on `part` of it."""
-        copy = object.__new__(Floor)
-        copy._volumes = self._volumes
-        copy._spots = {**self._spots, **part._spots}
-        return copy
+    def take_back(self, to: int) -> None:
+        """Free what was placed after that point."""
+        while len(self._placed) > to:
+            spot = self._placed.pop()
+            if self._shy and self._shy[-1][1] is spot.pods[-1]:
+                self._shy.pop()
+            spot.remove_last()
 
-    def place(self, pod: Pod) -> bool:
+    def place(self, pod: Pod, *, avoid: Container[str] = (), domain: Domain = None) -> bool:
         """Take the room of `pod` on the node where it fits most tightly; False when on none."""
-        fitting = [spot for spot in self._spots.values() if self._fits(pod, spot)]
+        fitting = [spot for spot in self._within(domain, avoid) if self._fits(pod, spot)]
         if not fitting:
             return False
-        min(fitting, key=lambda spot: (_left(pod, spot), spot.node.name)).add(pod)
+        best = min(fitting, key=lambda spot: (_left(pod, spot), spot.node.name))
+        best.add(pod)
+        self._placed.append(best)
+        if pod.demand.apart:
+            self._shy.append((best, pod))
         return True
+
+    def _within(self, domain: Domain, avoid: Container[str]) -> Iterator[_Spot]:
+        for spot in self._spots:
+            if spot.node.name in avoid:
+                continue
+            if domain is None or spot.node.labels.get(domain[0]) == domain[1]:
+                yield spot
 
     def _fits(self, pod: Pod, spot: _Spot) -> bool:
         demand, labels = pod.demand, spot.node.labels
-        if any(labels.get(key) != value for key, value in pod.node_selector.items()):
-            return False
         if not spot.has_room(demand) or not demand.tolerates(spot.node.taints):
             return False
-        named = {**labels, NAME_FIELD: spot.node.name}
-        volumes = (self._volumes.get((pod.namespace, claim)) for claim in pod.claims)
-        if not all(any_holds(terms, named) for terms in (demand.terms, *volumes)):
+        if any(labels.get(key) != value for key, value in pod.node_selector.items()):
             return False
+        if demand.terms is not None or pod.claims:
+            named = {**labels, NAME_FIELD: spot.node.name}
+            volumes = (self._volumes.get((pod.namespace, claim)) for claim in pod.claims)
+            if not all(any_holds(terms, named) for terms in (demand.terms, *volumes)):
+                return False
         return self._welcome(pod, spot.node)
 
     def _welcome(self, pod: Pod, node: Node) -> bool:
@@ -114,8 +129,7 @@ class Floor:
             return False
         return not any(
             _shares(spot.node, node, company) and company.selects(pod)
-            for spot in self._spots.values()
-            for resident in spot.pods
+            for spot, resident in self._shy
             if resident.namespace == pod.namespace
             for company in resident.demand.apart
         )
@@ -126,7 +140,7 @@ class Floor:
         # The first of a group that wants its own company has none to find.
         first = company.selects(pod) and not any(
             company.selects(one)
-            for spot in self._spots.values()
+            for spot in self._spots
             for one in spot.pods
             if one.namespace == pod.namespace
         )
@@ -135,7 +149,7 @@ class Floor:
     def _found(self, pod: Pod, node: Node, company: Company) -> bool:
         return any(
             company.selects(one)
-            for spot in self._spots.values()
+            for spot in self._spots
             if _shares(spot.node, node, company)
             for one in spot.pods
             if one.namespace == pod.namespace
@@ -149,6 +163,22 @@ def largest_first(pods: Iterable[Pod]) -> tuple[Pod, ...]:
         return -sum(_devices(pod).values()), pod.uid
 
     return tuple(sorted(pods, key=size))
+
+
+def _spots(snapshot: Snapshot) -> Iterator[_Spot]:
+    suspects = {suspect.node for suspect in snapshot.ledger.suspects.values()}
+    conditions, measured = snapshot.policy.targets, snapshot.evidence.targets
+    for name, node in snapshot.nodes.items():
+        at_risk = node.mark is not None or node.mark_fault is not None or name in suspects
+        if at_risk or node.unavailable or name not in snapshot.pods:
+            continue
+        if not is_target(name, conditions, measured):
+            continue
+        spot = _Spot(node, dict(node.allocatable))
+        for pod in snapshot.pods[name]:
+            if not pod.finished:
+                spot.add(pod)
+        yield spot
 
 
 def _left(pod: Pod, spot: _Spot) -> float:

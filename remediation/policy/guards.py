@@ -13,24 +13,25 @@ from remediation.policy.use import predicted_limit
 from remediation.policy.windows import closed
 
 if TYPE_CHECKING:
+    from remediation.policy.outlook import Outlook
     from remediation.policy.snapshot import Node, Snapshot
 
 
-def before_grant(node: Node, rung: Rung, snapshot: Snapshot) -> Refusal | None:
+def before_grant(node: Node, rung: Rung, snapshot: Snapshot, outlook: Outlook) -> Refusal | None:
     """Return why no grant of `rung` may be made for `node` now, or None.
 
     A soft taint takes nothing away: only a doubt of the model itself holds it.
     """
     if rung is Rung.SOFTEN:
-        return model_fault(snapshot)
+        return outlook.doubt
     taken = node.mark is not None and node.mark.cordoned
     limits = snapshot.policy.limits
     rest = None if taken else resting(snapshot.ledger, node.name, limits, snapshot.now)
-    return rest or before_wave(snapshot)
+    return rest or outlook.trouble
 
 
 def before_wave(snapshot: Snapshot) -> Refusal | None:
-    """Return why no work may be disturbed now, or None."""
+    """Return why no work may be disturbed now, or None; the same for all of one tick."""
     windows = snapshot.policy.maintenance_windows
     return model_fault(snapshot) or distress(snapshot) or closed(windows, snapshot.now)
 

@@ -14,6 +14,7 @@ from remediation.policy.checks import Part, at_least, not_negative, percent, pos
 from remediation.policy.distress import DistressBar
 from remediation.policy.facility_bar import FacilityBar
 from remediation.policy.migration import MigrationBar
+from remediation.policy.targets import COOL, TargetCondition
 from remediation.policy.windows import Window
 
 
@@ -143,10 +144,17 @@ class EvidenceBar(Part, frozen=True, kw_only=True):
     critical_probability: float = 0.3
     freshness_seconds: float = 180.0
     ahead_seconds: float = 30.0
+    provenances: tuple[str, ...] = ("node", "fleet", "bundled-simulated")
+    refused_models: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         ratio(warning_probability=self.warning_probability)
         ratio(critical_probability=self.critical_probability)
+        if self.warning_probability > self.critical_probability:
+            raise ValueError(
+                f"warning_probability is {self.warning_probability:g}, expected at most "
+                f"critical_probability ({self.critical_probability:g}): a warning comes first"
+            )
         positive(freshness_seconds=self.freshness_seconds)
         not_negative(ahead_seconds=self.ahead_seconds)
 
@@ -192,6 +200,7 @@ class Policy(Part, frozen=True, kw_only=True):
     distress: DistressBar = DistressBar()
     facility: FacilityBar = FacilityBar()
     maintenance_windows: tuple[Window, ...] = ()
+    targets: tuple[TargetCondition, ...] = (COOL,)
 
     def __post_init__(self) -> None:
         # A misspelt cause would leave the real one without its ceiling.

@@ -12,7 +12,6 @@ from remediation.policy import (
     capacity,
     checkpoints,
     eligibility,
-    guards,
     restore_points,
     waves,
 )
@@ -81,13 +80,13 @@ def move(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot, outlook: 
     refusal_to_move = _immovable(episode, node, mark, snapshot, outlook)
     if refusal_to_move is not None:
         return wait(episode, EpisodeState.MIGRATING, refusal_to_move)
-    first: Refusal | None = None
+    refusals: list[Refusal] = []
     for load in _in_turn(outlook.loads_on.get(node.name, ()), snapshot.ledger):
         going = _go(node, load, snapshot, outlook)
         if isinstance(going, _Going):
             return act(episode, _STATES[going.step.decision], going.step, going.change)
-        first = first or going
-    assert first is not None  # noqa: S101 - a pod that is movable belongs to a load
+        refusals.append(going)
+    first = next(iter(refusals), Refusal(Reason.NOT_GRANTED, "nothing asks for moving its work"))
     return wait(episode, _state(first, node, snapshot), first)
 
 
@@ -118,12 +117,12 @@ def _immovable(
     grant = episode.grant
     if grant is None or grant.id != mark.grant or grant.rung is not Rung.MIGRATE:
         return Refusal(Reason.NOT_GRANTED, "no grant covers moving its work")
-    suspect, refusal = outlook.verdicts[episode.name]
+    suspect, refusal = outlook.verdict(episode.name)
     if suspect is None:
         return refusal
     if wanted(suspect, snapshot) is not Rung.MIGRATE:
         return Refusal(Reason.PROBABILITY_LOW, "nothing that still holds asks for moving work")
-    return guards.before_wave(snapshot)
+    return outlook.trouble
 
 
 def _in_turn(loads: tuple[Load, ...], ledger: Ledger) -> tuple[Load, ...]:
@@ -137,8 +136,10 @@ def _go(node: Node, load: Load, snapshot: Snapshot, outlook: Outlook) -> _Going 
     if wave is None:
         return _start(node, load, here, snapshot, outlook)
     lead = min((name for name in wave.nodes if name in here), default=node.name)
-    if node.name != lead:
-        return Refusal(Reason.WAVE_ELSEWHERE, f"{load.job} moves in one wave with {lead}")
+    if node.name != lead or wave.began_at == snapshot.now:
+        # One node asks for all of the wave; in the tick that begins it, that is done already.
+        other = next((name for name in wave.nodes if name != node.name), lead)
+        return Refusal(Reason.WAVE_ELSEWHERE, f"{load.job} moves in one wave with {other}")
     asked = {n: tuple(pod for pod in pods if pod.uid in wave.pods) for n, pods in here.items()}
     left = {n: living for n, pods in asked.items() if (living := _living(pods))}
     if not left:
@@ -150,8 +151,8 @@ def _go(node: Node, load: Load, snapshot: Snapshot, outlook: Outlook) -> _Going 
     if no is None and wave.moved_at == wave.began_at:
         # Nothing of it has moved yet: what had room when it began may have none by now.
         pods = tuple(pod for found in left.values() for pod in found)
-        no = capacity.room({load.job: pods}, snapshot)
-    return no or _Going(_step(load.job, left, snapshot, "are asked again to move"))
+        no = capacity.room({load.job: pods}, snapshot, outlook.floor)
+    return no or _Going(_step(load.job, left, snapshot, "asked again to move"))
 
 
 def _start(
@@ -182,7 +183,8 @@ def _start(
     no = next((obstacle for obstacle in obstacles if obstacle is not None), None)
     no = no or waves.too_soon(snapshot.ledger, job, snapshot.policy.limits, snapshot.now)
     no = no or _not_now(job, frozenset(going), snapshot)
-    no = no or capacity.room({job: tuple(p for pods in going.values() for p in pods)}, snapshot)
+    leaving = tuple(pod for pods in going.values() for pod in pods)
+    no = no or capacity.room({job: leaving}, snapshot, outlook.floor)
     if no is not None:
         return no
     for prepare in (checkpoints.before, restore_points.before):
@@ -191,7 +193,7 @@ def _start(
             return found
         if found is not None:
             return _Going(*found)
-    step = _step(job, going, snapshot, "are asked to move")
+    step = _step(job, going, snapshot, "asked to move")
     return _Going(step, lambda ledger: waves.begin(ledger, job, going, snapshot.now))
 
 
@@ -228,12 +230,15 @@ def _step(
 ) -> EvictWave:
     names = sorted(going)
     pods = tuple(pod for name in names for pod in going[name])
+    deed = (
+        f"1 pod of {job} is {deed}" if len(pods) == 1 else f"{len(pods)} pods of {job} are {deed}"
+    )
     heard = [s.heard_at for s in snapshot.ledger.suspects.values() if s.node in going]
     return EvictWave(
         job=job.key,
         nodes=tuple(snapshot.nodes[name] for name in names),
         pods=pods,
-        sentence=f"{', '.join(names)}: {len(pods)} pods of {job} {deed}",
+        sentence=f"{', '.join(names)}: {deed}",
         heard_at=min(heard, default=None),
         overdue=waves.overdue(
             snapshot.ledger.waves.get(job.key), snapshot.policy.limits, snapshot.now

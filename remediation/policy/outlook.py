@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from remediation.policy import guards
 from remediation.policy.eligibility import may_act_on, movable, obstacle
+from remediation.policy.floor import Floor
 from remediation.policy.jobs import Bond, job_of
 from remediation.policy.justify import justified, wanted
 from remediation.policy.limits import Rung
@@ -36,7 +38,8 @@ class Load:
 class Outlook:
     """`leaving` are the nodes whose work must leave, with evidence, and may be touched.
 
-    `emptying` are those of them that are excluded for it under a grant.
+    `emptying` are those of them that are excluded for it under a grant.  `doubt`
+    is why the model is doubted, `trouble` why no work may be disturbed now.
     `loads_on` and `verdicts` are keyed by node.
     """
 
@@ -44,6 +47,23 @@ class Outlook:
     loads_on: Mapping[str, tuple[Load, ...]] = field(default_factory=dict)
     leaving: frozenset[str] = frozenset()
     emptying: frozenset[str] = frozenset()
+    snapshot: Snapshot
+    _floors: list[Floor] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def floor(self) -> Floor:
+        """The floor of the tick, made when first asked for: most ticks move nothing."""
+        if not self._floors:
+            self._floors.append(Floor(self.snapshot))
+        return self._floors[0]
+
+    doubt: Refusal | None = None
+    trouble: Refusal | None = None
+
+    def verdict(self, node: str) -> Verdict:
+        """Return the worst suspect of `node` that has evidence, or why there is none."""
+        none = Refusal(Reason.NOT_FIRING, "nothing about the node is suspect")
+        return self.verdicts.get(node, (None, none))
 
     def mates(self, node: str) -> frozenset[str]:
         """Return `node` and every leaving node that a gang ties to it, directly or through others.
@@ -84,12 +104,15 @@ def look(snapshot: Snapshot, episodes: Iterable[Episode]) -> Outlook:
         if one.node is not None and _leaves(one, one.node, verdicts, snapshot)
     }
     return Outlook(
+        snapshot=snapshot,
         verdicts=verdicts,
         loads_on=_loads_on(snapshot, [one.name for one in episodes]) if leaving else {},
         leaving=frozenset(leaving),
         emptying=frozenset(
             name for name, node in leaving.items() if _empties(name, node, snapshot)
         ),
+        doubt=guards.model_fault(snapshot),
+        trouble=guards.before_wave(snapshot),
     )
 
 

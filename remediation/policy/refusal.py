@@ -57,6 +57,7 @@ class Reason(StrEnum):
     PREDICTION_ABSENT = "prediction_absent"
     PREDICTION_STALE = "prediction_stale"
     PREDICTION_NOT_OK = "prediction_not_ok"
+    MODEL_DOUBTED = "model_doubted"
     PROBABILITY_LOW = "probability_low"
     STILL_FIRING = "still_firing"
     PROBABILITY_HIGH = "probability_high"

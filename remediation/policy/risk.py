@@ -56,7 +56,7 @@ def advance(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot, outloo
 def _climb(
     episode: Episode, node: Node, snapshot: Snapshot, outlook: Outlook, state: EpisodeState
 ) -> Turn:
-    suspect, refusal = outlook.verdicts[episode.name]
+    suspect, refusal = outlook.verdict(episode.name)
     if suspect is None:
         return wait(episode, state, refusal)
     ineligible = eligibility.may_act_on(node, snapshot)
@@ -106,7 +106,7 @@ class _Reached:
 
 def _reach(node: Node, rung: Rung, snapshot: Snapshot, outlook: Outlook) -> _Reached:
     """Ask for `rung`; without room for the work, keep at least new work out."""
-    no = guards.before_grant(node, rung, snapshot)
+    no = guards.before_grant(node, rung, snapshot, outlook)
     if no is None and rung is Rung.MIGRATE and node.name not in snapshot.pods:
         no = Refusal(Reason.PODS_UNREADABLE, "the node's pods could not be read")
     if no is not None:
@@ -135,7 +135,7 @@ def _grant(node: Node, rung: Rung, snapshot: Snapshot, outlook: Outlook) -> _Rea
         for name in sorted(names - outlook.emptying)
     }
     for name in grants:
-        no = guards.before_grant(snapshot.nodes[name], rung, snapshot)
+        no = guards.before_grant(snapshot.nodes[name], rung, snapshot, outlook)
         if no is not None:
             words = f"{name}, which its work ties to it: {no.words}"
             return _Reached(Refusal(no.reason, words), ledger)
@@ -143,7 +143,7 @@ def _grant(node: Node, rung: Rung, snapshot: Snapshot, outlook: Outlook) -> _Rea
     if no is not None:
         return _Reached(no, taken)
     if rung is Rung.MIGRATE:
-        no = capacity.room(outlook.moves_from(frozenset(grants), snapshot), snapshot)
+        no = capacity.room(outlook.moves_from(frozenset(grants), snapshot), snapshot, outlook.floor)
     return _Reached(no or grants[node.name], ledger if no is not None else taken)
 
 

@@ -32,17 +32,19 @@ def join(
     words = f"its domain is in trouble ({facility.domain}: {facility.reason}): people are called"
     refusal = Refusal(Reason.FACILITY_EVENT, words)
     if node.mark is None:
-        return _soften(episode, node, facility, snapshot)
-    if _has_a_wave(node, snapshot.ledger) and node.mark.state is MarkState.EXCLUDED:
+        return _soften(episode, node, facility, snapshot, outlook)
+    if _has_a_wave(node, snapshot) and node.mark.state is MarkState.EXCLUDED:
         # A gang that was half moved is of no use: its wave ends, no other begins.
         return move(episode, node, node.mark, snapshot, outlook)
     asked = _save(episode, node, snapshot)
     return asked or wait(episode, EpisodeState.FACILITY, refusal)
 
 
-def _soften(episode: Episode, node: Node, facility: Facility, snapshot: Snapshot) -> Turn:
+def _soften(
+    episode: Episode, node: Node, facility: Facility, snapshot: Snapshot, outlook: Outlook
+) -> Turn:
     no = budget.stopped(snapshot.ledger) or eligibility.may_act_on(node, snapshot)
-    no = no or guards.before_grant(node, Rung.SOFTEN, snapshot)
+    no = no or guards.before_grant(node, Rung.SOFTEN, snapshot, outlook)
     if no is not None:
         return wait(episode, EpisodeState.FACILITY, no)
     grant = _grant(node, facility, snapshot)
@@ -91,8 +93,10 @@ def _grant(node: Node, facility: Facility, snapshot: Snapshot) -> Grant:
     )
 
 
-def _has_a_wave(node: Node, ledger: Ledger) -> bool:
-    return any(w.ended_at is None and node.name in w.nodes for w in ledger.waves.values())
+def _has_a_wave(node: Node, snapshot: Snapshot) -> bool:
+    if snapshot.policy.ceiling is not Rung.MIGRATE:
+        return False
+    return any(w.ended_at is None and node.name in w.nodes for w in snapshot.ledger.waves.values())
 
 
 def _save(episode: Episode, node: Node, snapshot: Snapshot) -> Turn | None:

@@ -155,6 +155,8 @@ class Node:
     @property
     def unavailable(self) -> bool:
         """Whether new work cannot land here, whoever made it so."""
+        if not self.taints:
+            return self.unschedulable or not self.ready  # asked of every node for every grant
         forbidden = any(t.effect != Effect.PREFER and t.key == RISK_TAINT for t in self.taints)
         drained = self.other_drainer is not None
         return self.unschedulable or not self.ready or forbidden or drained

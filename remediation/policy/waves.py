@@ -83,13 +83,17 @@ def overdue(wave: Wave | None, limits: Limits, now: float) -> bool:
 
 def upkeep(ledger: Ledger, snapshot: Snapshot) -> Ledger:
     """Return the ledger with what moved and what ended; old waves are forgotten."""
+    if not ledger.waves:
+        return ledger
     limits, now = snapshot.policy.limits, snapshot.now
     kept = max(limits.job_cooldown_seconds, limits.replica_cooldown_seconds)
-    alive = {pod.uid for pods in snapshot.pods.values() for pod in pods}
+    alive = {pod.uid: pod for pods in snapshot.pods.values() for pod in pods}
     waves: dict[str, Wave] = {}
     touched: set[str] = set()
     for key, wave in ledger.waves.items():
         after = _followed(wave, snapshot, alive)
+        if after is None:
+            continue
         if after.moved_at != wave.moved_at:
             touched |= set(wave.nodes)
         if after.ended_at is None or now - after.ended_at < kept:
@@ -97,7 +101,8 @@ def upkeep(ledger: Ledger, snapshot: Snapshot) -> Ledger:
     return _moved(replace(ledger, waves=waves), tuple(sorted(touched)), now)
 
 
-def _followed(wave: Wave, snapshot: Snapshot, alive: set[str]) -> Wave:
+def _followed(wave: Wave, snapshot: Snapshot, alive: Mapping[str, Pod]) -> Wave | None:
+    """Return the wave as it stands; None when it was given up before it disturbed anything."""
     now = snapshot.now
     if wave.ended_at is not None:
         return replace(wave, ended_at=min(wave.ended_at, now))
@@ -105,7 +110,11 @@ def _followed(wave: Wave, snapshot: Snapshot, alive: set[str]) -> Wave:
     if any(name not in snapshot.pods for name in known):
         return wave
     left = tuple(uid for uid in wave.pods if uid in alive)
-    if not left or not any(_emptied(snapshot.nodes[name]) for name in known):
+    given_up = not any(_emptied(snapshot.nodes[name]) for name in known)
+    stayed = left == wave.pods and all(alive[uid].ends_at is None for uid in left)
+    if given_up and stayed and wave.moved_at == wave.began_at:
+        return None
+    if given_up or not left:
         return replace(wave, pods=(), moved_at=now, ended_at=now)
     moved_at = now if left != wave.pods else min(wave.moved_at, now)
     return replace(wave, pods=left, moved_at=moved_at)

@@ -66,7 +66,8 @@ def _line(sample: Sample, low: float, high: float, colour: str, *, dashed: bool)
 
 
 def _legend(row: int, source: str, colour: str, *, dashed: bool) -> tuple[str, str]:
-    x, y = LEFT + 12, TOP + 14 + 16 * row
+    # Cumulative distributions leave the lower right corner free.
+    x, y = WIDTH - RIGHT - 190, HEIGHT - BOTTOM - 62 + 16 * row
     dash = ' stroke-dasharray="6 4"' if dashed else ""
     return (
         f'<line x1="{x}" y1="{y}" x2="{x + 24}" y2="{y}" stroke="{colour}" '

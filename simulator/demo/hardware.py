@@ -60,8 +60,8 @@ class Hardware:
         return self.fleet.now_seconds() - PREFILL_SECONDS
 
     def failed(self, node: str) -> bool:
-        """Tell whether a GPU of `node` is lost."""
-        return bool(self.fleet.reading(node).dead.any())
+        """Tell whether the hardware of `node` has failed."""
+        return self.fleet.failed(node)
 
     def carry(self, look: ClusterLook) -> None:
         """Load the nodes that have running pods, and let the others idle."""

@@ -9,6 +9,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from dashboards.queries import panel_queries, variable_queries
+from exporter.drift import Doubt
 from exporter.forecast import Degraded, State
 from exporter.readings import SourceName
 from model.schema import HORIZONS, Cause
@@ -19,7 +20,7 @@ from tests.contracts.promql import Selector, reads
 PUBLISHED = published()
 CLOSED = {
     "state": set(State),
-    "reason": set(Degraded),
+    "reason": {*Degraded, *Doubt},
     "source": set(SourceName),
     "cause": set(Cause),
     "horizon": set(HORIZONS),

@@ -31,9 +31,9 @@ def check(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Path], int | None]:
     monkeypatch.setenv("NODE_NAME", "n1")
 
     def run(name: str, path: Path) -> int | None:
-        monkeypatch.setattr(
-            sys, "argv", [name, *MODES.get(name, []), "--config", str(path), "--check-config"]
-        )
+        # What ships names files of a pod, which are not here.
+        checking = ["--config", str(path), "--check-config", "--no-files"]
+        monkeypatch.setattr(sys, "argv", [name, *MODES.get(name, []), *checking])
         return SERVICES[name]()
 
     return run

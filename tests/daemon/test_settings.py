@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -17,8 +19,15 @@ class Limits(Section):
             raise ValueError("expected at least 1")
 
 
+class Speed(StrEnum):
+    SLOW = "slow"
+    FAST = "fast"
+
+
 class Root(Section):
     limits: Limits = Limits()
+    speeds: tuple[Speed, ...] = ()
+    by_place: dict[str, Literal["up", "down"] | None] = {}  # noqa: RUF012 - msgspec copies it
     name: str = "forewarn"
 
 
@@ -30,6 +39,12 @@ def test_an_empty_file_means_all_defaults() -> None:
     ("text", "expected"),
     [
         pytest.param("limits: {nodez: 3}", "nodez", id="unknown-key"),
+        pytest.param("limits: {nodez: 3}", "expected `nodes`?", id="a-key-nearly-right"),
+        pytest.param(
+            "colour: 3", "expected one of limits, speeds, by_place, name", id="which-keys"
+        ),
+        pytest.param("speeds: [slow, loud]", "expected one of slow, fast", id="which-values"),
+        pytest.param("by_place: {a: left}", "expected one of down, up", id="which-literals"),
         pytest.param("limits: {nodes: three}", "$.limits.nodes", id="wrong-type"),
         pytest.param("limits: {nodes: 0}", "expected at least 1", id="impossible-value"),
         pytest.param("limits: [", "line", id="not-yaml"),

@@ -45,9 +45,26 @@ def applied(kubectl: Kubectl) -> Kubectl:
     return kubectl
 
 
-def test_applying_again_changes_nothing(applied: Kubectl) -> None:
-    result = applied("diff", "--server-side", "-k", str(DEPLOY))
+@pytest.fixture(scope="module")
+def with_facility(applied: Kubectl) -> Kubectl:
+    """The facility's exporter beside the base, as clean."""
+    result = applied("apply", "--server-side", "-k", str(DEPLOY / "facility"))
+    assert result.returncode == 0, result.stderr
+    assert not result.stderr, result.stderr
+    return applied
+
+
+@pytest.mark.parametrize("folder", [DEPLOY, DEPLOY / "facility"], ids=lambda folder: folder.name)
+def test_applying_again_changes_nothing(with_facility: Kubectl, folder: Path) -> None:
+    result = with_facility("diff", "--server-side", "-k", str(folder))
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_the_settings_of_the_facility_arrive(with_facility: Kubectl) -> None:
+    found = with_facility(
+        "-n", "forewarn", "get", "configmap", "forewarn-facility", "-o", "jsonpath={.data}"
+    )
+    assert "targets: []" in found.stdout
 
 
 def test_rules_and_dashboards_arrive(applied: Kubectl) -> None:
@@ -55,6 +72,12 @@ def test_rules_and_dashboards_arrive(applied: Kubectl) -> None:
     assert "ForewarnNodeFailureLikely" in rules
     found = applied("-n", "forewarn", "get", "configmap", "-l", "grafana_dashboard=1", "-o", "name")
     assert found.stdout.split() == ["configmap/forewarn-dashboards"]
+
+
+def test_the_jobs_that_train_are_accepted(applied: Kubectl) -> None:
+    result = applied("apply", "--server-side", "-k", str(DEPLOY / "training"))
+    assert result.returncode == 0, result.stderr
+    assert not result.stderr, result.stderr
 
 
 def test_the_service_beside_dcgm_exporter_is_accepted(kubectl: Kubectl) -> None:
@@ -89,14 +112,18 @@ def test_the_account_of_remediation_may(
     assert (answer.stdout.strip() == "yes") is allowed, answer.stderr
 
 
-def test_pods_start_under_the_restricted_profile(plane: ControlPlane, applied: Kubectl) -> None:
+def test_pods_start_under_the_restricted_profile(
+    plane: ControlPlane, with_facility: Kubectl
+) -> None:
     from simulator.controlplane.kubelet import FakeKubelets
 
     with FakeKubelets(plane.kubeconfig) as kubelets:
         kubelets.add_node("gpu-1", labels={"nvidia.com/gpu.present": "true"})
         kubelets.add_node("plain-1")
-        assert ready(applied, "daemonset/forewarn-exporter", "{.status.numberReady}") == "1"
-        assert ready(applied, "deployment/forewarn-remediation", "{.status.readyReplicas}") == "2"
+        replicas = "{.status.readyReplicas}"
+        assert ready(with_facility, "daemonset/forewarn-exporter", "{.status.numberReady}") == "1"
+        assert ready(with_facility, "deployment/forewarn-remediation", replicas) == "2"
+        assert ready(with_facility, "deployment/forewarn-facility", replicas) == "1"
 
 
 def ready(kubectl: Kubectl, name: str, path: str) -> str:

@@ -10,12 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.exporter import IMAGE_ENVIRONMENT
 from tests.deploy.dockerfile import Builder, Stage, entry_point, stages
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "deploy" / "Dockerfile").read_text()
 STAGES = stages(TEXT)
-IMAGES = ["exporter", "remediation"]
+PROGRAMS = {
+    "exporter": "forewarn-exporter",
+    "remediation": "forewarn-remediation",
+    "training": "forewarn-model",
+}
 
 
 def test_the_lint_of_this_file_reads_every_instruction() -> None:
@@ -51,12 +56,17 @@ def test_what_is_copied_exists_and_is_not_ignored(stage: Stage) -> None:
             assert name in allowed or f"{Path(name).parent}/*{Path(name).suffix}" in allowed
 
 
-@pytest.mark.parametrize("name", IMAGES)
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_an_image_runs_as_nobody_and_holds_no_build_tools(name: str) -> None:
     stage = STAGES[name]
     assert stage.values("USER") == ["65532:65532"]
     assert not stage.values("RUN")
-    assert entry_point(stage) == f"/opt/forewarn/bin/forewarn-{name}"
+    assert entry_point(stage) == f"/opt/forewarn/bin/{PROGRAMS[name]}"
+
+
+def test_the_exporters_environment_is_the_one_that_is_measured() -> None:
+    (value,) = STAGES["exporter"].values("ENV")
+    assert dict([value.split("=")]) == IMAGE_ENVIRONMENT
 
 
 @pytest.mark.scenario
@@ -79,7 +89,7 @@ def test_the_steps_of_an_image_make_a_program_that_checks_its_settings(
     program = tmp_path / "forewarn" / "bin" / f"forewarn-{name}"
     settings = ROOT / "deploy" / "config" / f"{name}.cluster.yml"
     checked = subprocess.run(
-        [program, "--config", settings, "--check-config"],
+        [program, "--config", settings, "--check-config", "--no-files"],
         env={**os.environ, "NODE_NAME": "n1", "PYTHONPATH": ""},
         capture_output=True,
         text=True,

@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
+from model import cli
+
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
 MANIFESTS = sorted(path for path in DEPLOY.rglob("*.yaml") if path.name != "kustomization.yaml")
@@ -17,6 +19,8 @@ WORKLOADS = [
     DEPLOY / "remediation" / "deployment.yaml",
     DEPLOY / "facility" / "deployment.yaml",
 ]
+
+JOBS = [DEPLOY / "training" / "fleet.yaml", DEPLOY / "training" / "nodes.yaml"]
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -56,7 +60,7 @@ def test_kustomize_takes_every_manifest_of_its_folder(folder: Path) -> None:
     assert all((folder / name).exists() for name in listed)
 
 
-@pytest.mark.parametrize("path", WORKLOADS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*WORKLOADS, *JOBS], ids=lambda path: path.stem)
 def test_containers_may_do_as_little_as_possible(path: Path) -> None:
     pod = pod_of(path)
     (container,) = pod["containers"]
@@ -83,11 +87,12 @@ def test_probes_and_selectors_point_at_what_exists(path: Path) -> None:
     assert document["spec"]["selector"]["matchLabels"].items() <= labels.items()
 
 
-@pytest.mark.parametrize("path", WORKLOADS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*WORKLOADS, *JOBS], ids=lambda path: path.stem)
 def test_every_mounted_volume_is_declared_and_used(path: Path) -> None:
     pod = pod_of(path)
-    mounts = {mount["name"] for mount in pod["containers"][0]["volumeMounts"]}
-    assert mounts == {volume["name"] for volume in pod["volumes"]}
+    mounted = pod["containers"][0]["volumeMounts"]
+    assert {mount["name"] for mount in mounted} == {volume["name"] for volume in pod["volumes"]}
+    assert not [mount for mount in mounted if "subPath" in mount], "it is never rotated"
 
 
 @pytest.mark.parametrize("path", WORKLOADS, ids=lambda path: path.stem)
@@ -143,7 +148,7 @@ def test_services_and_policies_name_ports_of_their_pods() -> None:
     }
     for path in MANIFESTS:
         document = read(path)
-        if document["kind"] == "NetworkPolicy":
+        if document["kind"] == "NetworkPolicy" and "ingress" in document["spec"]:
             known = {port["name"] for port in ports[document["metadata"]["name"]]}
             used = {port["port"] for rule in document["spec"]["ingress"] for port in rule["ports"]}
             assert used <= known, path
@@ -175,3 +180,20 @@ def test_the_cluster_has_one_name() -> None:
 
 def test_remediation_ships_observing() -> None:
     assert read(DEPLOY / "config" / "remediation.cluster.yml")["policy"]["mode"] == "observe"
+
+
+@pytest.mark.parametrize("path", JOBS, ids=lambda path: path.stem)
+def test_training_jobs_say_what_the_command_understands(path: Path) -> None:
+    arguments = cli.parser().parse_args(pod_of(path)["containers"][0]["args"])
+    assert arguments.only == path.stem
+    (claim,) = [volume for volume in pod_of(path)["volumes"] if "persistentVolumeClaim" in volume]
+    mounts = {m["name"]: m["mountPath"] for m in pod_of(path)["containers"][0]["volumeMounts"]}
+    assert str(arguments.out) == mounts[claim["name"]]
+    assert arguments.work.parent == arguments.out
+
+
+def test_each_share_of_the_training_has_a_pod() -> None:
+    fleet = cli.parser().parse_args(pod_of(JOBS[0])["containers"][0]["args"])
+    nodes = read(JOBS[1])["spec"]
+    assert nodes["completionMode"] == "Indexed"
+    assert nodes["completions"] == fleet.shards

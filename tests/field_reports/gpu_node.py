@@ -42,7 +42,7 @@ class GpuNode:
         answer: Callable[[int], Answer],
         *,
         names: tuple[str, ...] = artefact.NAMES,
-        bmc: Callable[[], Mapping[Place, float]] | None = None,
+        bmc: Callable[[], Mapping[Place, float] | SourceReadings] | None = None,
         **about: object,
     ) -> None:
         self.ticks = Ticks()
@@ -62,7 +62,7 @@ class GpuNode:
         )
         self.collectors = [Collector(source, _pace(INTERVAL_SECONDS), clock=clock, log=log)]
         if bmc is not None:
-            read = Scripted(lambda _: SourceReadings(SourceName.REDFISH, bmc()), SourceName.REDFISH)
+            read = Scripted(lambda _: _told(bmc()), SourceName.REDFISH)
             self.collectors.append(Collector(read, _pace(60.0), clock=clock, log=log))
         self.grid = Grid(
             "n1",
@@ -90,6 +90,7 @@ class GpuNode:
         status, body = self.answer(self.interval)
         self.interval += 1
         with responses.RequestsMock() as web:
+            web.add_passthru("http://127.0.0.1")  # a BMC may be a real one
             web.get(URL, body=body, status=status, content_type="text/plain; version=0.0.4")
             for collector in self.collectors:
                 collector.collect()
@@ -110,6 +111,10 @@ class GpuNode:
     def state(self) -> str:
         """Return the state of the prediction."""
         return self.grid.view().forecast.state
+
+
+def _told(known: Mapping[Place, float] | SourceReadings) -> SourceReadings:
+    return known if isinstance(known, SourceReadings) else SourceReadings(SourceName.REDFISH, known)
 
 
 def _pace(interval_seconds: float) -> Pace:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from remediation.alert import Ignored, read_post
-from remediation.policy.evidence import Evidence, Prediction
+from remediation.policy.evidence import Evidence
 from remediation.policy.plan import plan
 from remediation.policy.refusal import Reason
 from tests.remediation.builders import (
@@ -67,7 +67,7 @@ def test_r16_an_empty_node_is_never_every_node() -> None:
 
 def test_r16_without_a_probability_behind_it_nothing_is_done() -> None:
     (alert,) = read_post(a_grafana_post(OWN_NAME), cluster="").alerts
-    for prediction in (None, Prediction(age_seconds=5.0, state="ok")):
+    for prediction in (None, a_prediction(probabilities={})):
         held = {} if prediction is None else {"n1": prediction}
         evidence = Evidence(alerts=(alert,), polled_at=NOW, predictions=held)
         snapshot = a_snapshot(nodes=a_pool(5), ledger=a_ledger(alert), evidence=evidence)

@@ -48,6 +48,7 @@ def read(folder: Path) -> Any:
         ),
         cluster="",
         distress=tuple,
+        targets=tuple,
         clock=HandClock().clock,
     )
     return source.read(frozenset({"n1"}))

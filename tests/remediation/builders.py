@@ -110,6 +110,9 @@ def a_prediction(probability: float = 0.9, **changes: Any) -> Prediction:
     fields: dict[str, Any] = {
         "age_seconds": 10.0,
         "state": "ok",
+        "provenance": "fleet",
+        "version": "1",
+        "doubts": frozenset(),
         "probabilities": {("24h", "memory"): probability, ("24h", ""): probability},
     }
     return Prediction(**{**fields, **changes})
@@ -134,6 +137,7 @@ def a_policy(mode: Mode = Mode.EXCLUDE, **changes: Any) -> Policy:
         "evidence": EvidenceBar(),
         "release": ReleaseBar(jitter_seconds=0),
         "migrate": MigrationBar(),
+        "targets": (),
     }
     return Policy(**{**fields, **changes})
 

@@ -10,6 +10,7 @@ from werkzeug.wrappers import Request, Response
 
 from daemon.clocks import system_clock
 from daemon.serving import Server
+from remediation.policy.targets import COOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +28,8 @@ ALERT = {
 class Monitoring:
     """What fires, and what each node's probability is; `broken` answers 500 to everything.
 
-    `troubles` are alerts of the cluster itself that fire.
+    `troubles` are alerts of the cluster itself that fire, `margins` how far each
+    node is from being too hot (Celsius).
     """
 
     firing: list[dict[str, str]] = field(default_factory=list)
@@ -35,6 +37,7 @@ class Monitoring:
     broken: bool = False
     queries: list[str] = field(default_factory=list)
     troubles: list[dict[str, str]] = field(default_factory=list)
+    margins: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._server = Server(self, host="127.0.0.1", port=0)
@@ -69,10 +72,18 @@ class Monitoring:
         elif request.path == "/api/v2/alerts":
             response = _json(self._matching(request.args.get("filter", "")))
         else:
-            self.queries.append(request.form["query"])
-            response = _json(self._vector())
+            asked = request.form["query"]
+            self.queries.append(asked)
+            response = _json(self._measured() if asked == COOL.query else self._vector())
         answer: Iterable[bytes] = response(environ, start_response)
         return answer
+
+    def _measured(self) -> dict[str, Any]:
+        found = [
+            {"metric": {"node": node}, "value": [0, repr(value)]}
+            for node, value in self.margins.items()
+        ]
+        return {"status": "success", "data": {"resultType": "vector", "result": found}}
 
     def _matching(self, matcher: str) -> list[dict[str, Any]]:
         found = self.troubles if matcher.startswith("alertname") else self.firing
@@ -131,6 +142,8 @@ def _samples(node: str, probability: float, now: float) -> list[dict[str, Any]]:
         ({"__name__": "forewarn_prediction_state", "state": "ok"}, 1.0),
         ({"__name__": "forewarn_prediction_state", "state": "blind"}, 0.0),
         ({"__name__": "forewarn_prediction_timestamp_seconds"}, now - 1),
+        ({"__name__": "forewarn_model_info", "provenance": "fleet", "version": "1"}, 1.0),
+        ({"__name__": "forewarn_model_doubted", "reason": "drifted"}, 0.0),
     ]
     return [
         {"metric": {"node": node, **labels}, "value": [now, repr(value)]}

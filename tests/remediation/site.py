@@ -88,6 +88,8 @@ class Site:
         }
         for section, fields in changes.items():
             document[section] = {**document.get(section, {}), **fields}
+        # Nobody measures heat here, unless a story does.
+        document["policy"].setdefault("targets", [])
         path = self.folder / f"{uuid.uuid4().hex[:6]}.yml"
         path.write_text(yaml.safe_dump(document), "utf-8")
         return path

@@ -4,102 +4,44 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.exporter.app.bench import (
-    FakeDcgm,
-    eventually,
-    exporter,
-    get,
-    page,
-    series,
-    settings_text,
+from daemon.clocks import system_clock
+from tests.exporter.app.stage import (
+    CYCLE_SECONDS,
+    INLET,
+    LAST,
+    MISBEHAVIOURS,
+    SESSIONS,
+    SLOTS_FULL,
+    UP,
+    Stage,
 )
-from tests.exporter.redfish.fake_bmc import PASSWORD, USER, FakeBmc, Fault
+from tests.exporter.redfish.fake_bmc import Fault
 from tests.exporter.redfish.small_tree import CHASSIS, POWER, ROOT, SYSTEM, THERMAL, small_tree
 
 pytestmark = pytest.mark.scenario
-SESSIONS = f"{ROOT}/SessionService/Sessions"
-SLOTS_FULL = b'{"error": {"@Message.ExtendedInfo": [{"MessageId": "IDRAC.2.4.RAC0218"}]}}'
-INLET = 'forewarn_node_inlet_temperature_celsius{node="n1"}'
-POWER_SERIES = 'forewarn_node_power_watts{node="n1"}'
-LAST = 'forewarn_source_last_success_timestamp_seconds{node="n1",source="redfish"}'
-UP = 'forewarn_source_up{node="n1",source="redfish"}'
 PAGE_SECONDS = 0.1
-CYCLE_SECONDS = 0.15
-
-
-class Stage:
-    """An exporter, its BMC, and the time that each page took."""
-
-    def __init__(self, folder: Path) -> None:
-        self.bmc = FakeBmc(small_tree(), auth=True)
-        self.dcgm = FakeDcgm(lambda: page(a=40.0))
-        user, self.password = folder / "username", folder / "password"
-        user.write_text(USER, encoding="utf-8")
-        self.password.write_text(PASSWORD, encoding="utf-8")
-        bmc = (
-            f"bmc: {{url: '{self.bmc.url}', username_file: '{user}', "
-            f"password_file: '{self.password}', interval_seconds: {CYCLE_SECONDS}, "
-            "deadline_seconds: 1.0, read_timeout_seconds: 0.4, busy_backoff_limit_seconds: 0.5, "
-            "auth_backoff_seconds: 60}\n"
-        )
-        self.exporter = exporter(settings_text(self.dcgm.url, folder, more=bmc), folder)
-        self.exporter.start()
-        self.slowest = 0.0
-
-    def series(self) -> dict[str, float]:
-        started = time.perf_counter()
-        known = series(self.exporter.port)
-        self.slowest = max(self.slowest, time.perf_counter() - started)
-        return known
-
-    def reason(self, reason: str) -> float:
-        key = f'forewarn_source_errors_total{{node="n1",reason="{reason}",source="redfish"}}'
-        return self.series().get(key, 0.0)
-
-    def well(self) -> bool:
-        return {INLET, POWER_SERIES} <= self.series().keys()
-
-    def wait(self, holds: Callable[[], object], what: str) -> None:
-        eventually(holds, what, 20.0)
-
-    def posts(self) -> int:
-        return sum(method == "POST" for method, _ in self.bmc.requests)
-
-    def close(self) -> None:
-        self.exporter.stop()
-        self.bmc.close()
-        self.dcgm.close()
+PAGES_DURING = 60
 
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Iterator[Stage]:
     stage = Stage(tmp_path)
     stage.wait(stage.well, "the BMC is read")
+    stage.pages.clear()
     yield stage
     stage.close()
-    # A machine that runs other tests beside may hold a page up once; a BMC must not.
-    assert stage.slowest < 5 * PAGE_SECONDS
+    # A machine that runs other tests beside may hold one page in ten up; a BMC must none, which
+    # is shown where a read is held for ever: tests/exporter/page/test_scrapes_wait_for_nobody.py.
+    assert within_nine_of_ten(stage.pages) <= PAGE_SECONDS
 
 
-MISBEHAVIOURS: dict[str, tuple[dict[str, Fault], str]] = {
-    "a path that is slow": ({THERMAL: Fault(delay_seconds=0.6)}, "timeout"),
-    "a stall of twenty seconds": ({THERMAL: Fault(delay_seconds=20.0)}, "timeout"),
-    "a 503 that says for how long": (
-        {SYSTEM: Fault(503, b"{}", {"Retry-After": "3600"}, times=1)},
-        "http_503",
-    ),
-    "a redirect to another host": (
-        {THERMAL: Fault(302, b"", {"Location": "https://elsewhere.example" + THERMAL})},
-        "redirected",
-    ),
-    "JSON that ends early": ({THERMAL: Fault(200, b'{"Temperatures": [{"ReadingC')}, "bad_content"),
-    "a body that ends early": ({THERMAL: Fault(truncate=30)}, "unreachable"),
-}
+def within_nine_of_ten(seconds: list[float]) -> float:
+    return sorted(seconds)[int(0.9 * len(seconds))]
 
 
 @pytest.mark.parametrize("name", MISBEHAVIOURS)
@@ -107,9 +49,9 @@ def test_it_misbehaves_and_recovers(stage: Stage, name: str) -> None:
     faults, reason = MISBEHAVIOURS[name]
     stage.bmc.faults.update(faults)
     stage.wait(lambda: stage.reason(reason) or stage.reason("bad_content"), f"{name}: {reason}")
-    for _ in range(10):
-        assert get(stage.exporter.port, "/healthz")[0] == 200
-        stage.series()
+    stage.pages.clear()
+    stage.scrape(PAGES_DURING)
+    assert within_nine_of_ten(stage.pages) <= PAGE_SECONDS
     stage.bmc.faults.clear()
     stage.wait(stage.well, f"after {name}")
     assert len(stage.bmc.sessions) <= 1
@@ -118,12 +60,16 @@ def test_it_misbehaves_and_recovers(stage: Stage, name: str) -> None:
 
 
 def test_the_age_of_a_bmc_that_hangs_grows_and_its_readings_leave(stage: Stage) -> None:
-    last = stage.series()[LAST]
     for uri in (THERMAL, POWER, SYSTEM):
         stage.bmc.faults[uri] = Fault(delay_seconds=20.0)
+    wall = system_clock().wall
+    stalled = wall()
     stage.wait(lambda: stage.series().get(UP) == 0.0, "it is called down")
     stage.wait(lambda: INLET not in stage.series(), "its readings leave")
-    assert stage.series()[LAST] - last < 2.0
+    stage.scrape(PAGES_DURING)
+    # What Prometheus makes an age of: the last success is from before the stall, by our own clock.
+    assert stalled - 10 * CYCLE_SECONDS < stage.series()[LAST] < stalled + CYCLE_SECONDS
+    assert wall() - stage.series()[LAST] > PAGES_DURING * CYCLE_SECONDS / 10
 
 
 def test_sessions_that_are_lost_are_opened_again_one_at_a_time(stage: Stage) -> None:
@@ -132,6 +78,16 @@ def test_sessions_that_are_lost_are_opened_again_one_at_a_time(stage: Stage) -> 
         stage.wait(lambda lost=lost: stage.bmc.opened == lost + 1, "a new session")  # type: ignore[misc]
     stage.wait(stage.well, "all is well")
     assert len(stage.bmc.sessions) == 1
+
+
+def test_log_ins_that_stall_leave_no_sessions_behind(stage: Stage) -> None:
+    stage.bmc.sessions.clear()
+    stage.bmc.faults[SESSIONS] = Fault(delay_seconds=0.6, method="POST")
+    posts = stage.posts()
+    stage.wait(lambda: stage.posts() == posts + 2, "two log-ins are tried")
+    stage.wait(stage.well, "it is read without a session")
+    stage.scrape(PAGES_DURING)
+    assert stage.posts() == posts + 2
 
 
 def test_full_slots_are_not_an_overload(stage: Stage) -> None:

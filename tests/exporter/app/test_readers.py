@@ -111,6 +111,7 @@ def test_with_a_client_authority_the_page_asks_for_a_certificate(tmp_path: Path,
     assert get_it(f"{url}/metrics").status_code == 403
     page = get_it(f"{url}/metrics", cert=tuple(map(str, client)))
     assert 'forewarn_certificate_reload_success{node="n1"} 1.0' in page.text
+    assert 'forewarn_certificate_expiry_timestamp_seconds{node="n1"}' in page.text
 
 
 def test_a_secret_never_reaches_log_or_page(tmp_path: Path, run) -> None:

@@ -13,8 +13,8 @@ import requests
 
 from daemon.clocks import Clock
 from daemon.logs import logger
+from daemon.prometheus import Prometheus
 from exporter.backfill.filler import Backfill, Filler
-from exporter.backfill.prometheus import Prometheus
 from exporter.backfill.settings import BackfillSettings
 from exporter.forecast import Degraded
 from exporter.readings import Place
@@ -73,7 +73,7 @@ class Node:
         self.filler = Filler(
             "n1",
             asked,
-            Prometheus(asked, requests.Session(), monotonic=time.monotonic, stop=self.stop),
+            Prometheus(asked.access, requests.Session(), monotonic=time.monotonic, stop=self.stop),
             forecaster=grid._forecaster,
             shelf=grid._shelf,
             declared=lambda: grid.declared,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from daemon.prometheus import Range, Series
 from exporter.backfill import history
-from exporter.backfill.prometheus import Range, Series
 from exporter.readings import Gpu
 from exporter.window import CHANNELS
 from tests.factories.prometheus import gpu

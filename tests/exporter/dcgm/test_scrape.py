@@ -93,6 +93,40 @@ def serve() -> Iterator[Callable[[Callable[[BaseHTTPRequestHandler], None]], str
         server.server_close()
 
 
+def gpus(count: int) -> bytes:
+    return b"".join(LINE.replace(b"GPU-a", b"GPU-%d" % index) for index in range(count))
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (gpus(257), "257 GPUs, expected a page of one node"),
+        (LINE * 100_001, "100001 lines, expected a page of one node"),
+    ],
+    ids=["GPUs of a whole cluster", "more lines than any node has"],
+)
+def test_a_page_of_more_than_a_node_is_refused_before_it_is_read(body: bytes, said: str) -> None:
+    with responses.RequestsMock() as web:
+        web.get(URL, body=body)
+        with pytest.raises(SourceFailed, match=said) as failure:
+            source().read(0.0)
+    assert failure.value.reason is Reason.TOO_LARGE
+
+
+def test_a_name_that_is_too_long_for_one_is_nobodys() -> None:
+    long = b"x" * 300
+    body = (
+        LINE.replace(b"GPU-a", long)
+        + LINE.replace(b"}", b',pod="' + long + b'"}')
+        + LINE.replace(b"GPU-a", b"GPU-b").replace(b'gpu="0"', b'gpu="' + long + b'"')
+    )
+    with responses.RequestsMock() as web:
+        web.get(URL, body=body)
+        readings = source().read(0.0)
+    assert [(gpu.uuid, len(gpu.index)) for gpu in readings.gpus] == [("GPU-a", 1), ("GPU-b", 32)]
+    assert readings.workloads == ()
+
+
 def test_nobody_listening_is_unreachable() -> None:
     assert reason_of(source("http://127.0.0.1:9/metrics")) is Reason.UNREACHABLE
 

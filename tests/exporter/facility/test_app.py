@@ -13,14 +13,15 @@ import requests
 
 from daemon.clocks import system_clock
 from daemon.logs import logger
-from daemon.settings import load
-from exporter.facility.app import FacilityExporter
+from daemon.settings import load, parse
+from exporter.facility.app import STOP_SECONDS, FacilityExporter
 from exporter.facility.rack import RackSource
 from exporter.facility.settings import FacilitySettings
 from exporter.readings import Place
 from exporter.settings import RackSettings
+from tests.exporter.app.bench import eventually
 from tests.exporter.facility.small_cdu import SECONDARY, small_cdu
-from tests.exporter.redfish.fake_bmc import FakeBmc, Fault
+from tests.exporter.redfish.fake_bmc import PASSWORD, USER, FakeBmc, Fault
 
 pytestmark = pytest.mark.scenario
 SETTINGS = """\
@@ -145,3 +146,35 @@ def test_stopping_ends_every_thread_but_the_pools(facility) -> None:
     exporter.stop()
     names = {thread.name for thread in threading.enumerate()}
     assert not {name for name in names if name.startswith("collect-facility")}
+
+
+def test_a_stop_is_not_as_long_as_all_that_hang_together(tmp_path: Path) -> None:
+    (tmp_path / "user").write_text(USER, encoding="utf-8")
+    (tmp_path / "password").write_text(PASSWORD, encoding="utf-8")
+    log_in = f"username_file: {tmp_path}/user, password_file: {tmp_path}/password"
+    cdus = [FakeBmc(small_cdu(), auth=True) for _ in range(6)]
+    targets = "".join(
+        f"  - {{equipment: cdu-{index}, url: '{cdu.url}', interval_seconds: 0.1, {log_in}}}\n"
+        for index, cdu in enumerate(cdus)
+    )
+    text = f"listen: {{host: 127.0.0.1, port: 0}}\ntargets:\n{targets}"
+    settings = parse(text, FacilitySettings, origin="test")
+    one = FacilityExporter(settings, log=logger("test", stream=io.StringIO()), version="1")
+    one.start()
+    clock = system_clock()
+    try:
+        page_when(one, lambda page: page.count("coolant_flow_liters_per_minute{") == len(cdus))
+        for cdu in cdus:
+            cdu.faults[SECONDARY] = Fault(delay_seconds=1.3 * STOP_SECONDS)
+        time.sleep(0.5)
+        started = clock.monotonic()
+        one.stop()
+        assert clock.monotonic() - started < 3 * STOP_SECONDS
+        assert [cdu.sessions for cdu in cdus] == [{}] * len(cdus)
+    finally:
+        for cdu in cdus:
+            cdu.close()
+    eventually(
+        lambda: not any(t.name.startswith("collect-facility") for t in threading.enumerate()),
+        "the reads that hung have ended",
+    )

@@ -61,6 +61,15 @@ def test_one_wet_detector_beside_its_aggregate_is_one_leak(plant) -> None:
     assert plant(tree).unit().values["leak_detected"] == 1
 
 
+def test_a_moment_of_trouble_in_the_first_walk_does_not_hide_a_detector_for_an_hour(plant) -> None:
+    one = plant(small_cdu())
+    one.bmc.faults[DETECTOR.rpartition("/")[0]] = Fault(500, b"{}x", times=1)
+    assert "leak_detected" not in one.unit().values
+    for _ in range(4):
+        unit = one.unit()
+    assert unit.values["leak_detected"] == 0
+
+
 def test_parts_take_turns_and_what_moves_does_not(plant) -> None:
     one = plant(small_cdu(), requests_per_cycle=3, slow_cycles=20)
     one.read()

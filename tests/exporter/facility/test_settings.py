@@ -23,7 +23,11 @@ PDU = "{equipment: a, url: https://a.example}"
         ("targets: [{equipment: a, url: https://u:p@a.example}]", "they live in files"),
         (
             "{targets: [{equipment: a, url: https://a.example, racks: [r2]}], racks: {r1: [n1]}}",
-            "a: no rack 'r2'; expected one of r1",
+            "a: rack 'r2' is not defined, expected one of r1 or a key 'r2' in `racks`",
+        ),
+        (
+            "targets: [{equipment: a, url: https://a.example, racks: [r1]}]",
+            "a: rack 'r1' is not defined, expected no rack or a key 'r1'",
         ),
         ("racks: {r1: [n1], r2: ['n[1-2]']}", "n1 is in 'r1' and in 'r2'"),
         ("racks: {r1: ['n[3-1]']}", "ascending range"),

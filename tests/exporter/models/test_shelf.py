@@ -174,3 +174,23 @@ def test_a_deleted_model_stays_in_force_until_another_is_there(
     (tmp_path / "fleet.onnx").unlink()
     assert not shelf.look()
     assert version(shelf) == "good"
+
+
+def test_an_artefact_that_would_end_the_process_is_not_loaded(
+    tmp_path: Path, log: io.StringIO
+) -> None:
+    artefact.write(tmp_path / "fleet.onnx", version="deadly")
+    artefact.write(tmp_path / "bundled.onnx", version="bundled")
+    shelf = ModelShelf(
+        tmp_path,
+        "n1",
+        node_expected=False,
+        log=logger("test", stream=log, style="json"),
+        bundled=tmp_path / "bundled.onnx",
+        trial=lambda path: "was ended by SIGILL" if path.name == "fleet.onnx" else None,
+    )
+    shelf.look()
+    assert version(shelf) == "bundled"
+    assert shelf.refusals[Refusal.RUNTIME] == 1
+    assert not shelf.reload_success
+    assert "fleet.onnx: a process that loaded it was ended by SIGILL" in log.getvalue()

@@ -40,7 +40,8 @@ class Bench:
         out = logger("test", stream=io.StringIO())
         clock = Clock(self.ticks.wall, self.ticks.monotonic)
         if with_model:
-            artefact.write(folder / "fleet.onnx")
+            ranges = {"gpu_temperature_celsius": (20.0, 90.0), "node_power_watts": (500.0, 3e3)}
+            artefact.write(folder / "fleet.onnx", training_ranges=ranges)
         shelf = ModelShelf(folder, "n1", node_expected=False, log=out, bundled=folder / "none")
         shelf.look()
         self.collectors = [

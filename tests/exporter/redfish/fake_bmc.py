@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
 import ssl
 import threading
 import time
@@ -39,7 +40,10 @@ class Fault:
 
 
 def recorded(tree: Path) -> dict[str, dict[str, Any]]:
-    """Load a recorded tree; the few documents that are broken upstream are left out."""
+    """Load a recorded tree, a folder or one file, without documents that are broken upstream."""
+    if tree.is_file():
+        documents: dict[str, dict[str, Any]] = json.loads(tree.read_text("utf-8"))
+        return documents
     return {
         "/" + str(path.parent.relative_to(tree)): json.loads(path.read_text("utf-8"))
         for path in tree.rglob("index.json")
@@ -68,6 +72,7 @@ class FakeBmc:
         self.faults: dict[str, Fault] = {}
         self.requests: list[tuple[str, str]] = []
         self.hits: Counter[str] = Counter()
+        self._kept: list[socket.socket] = []
         self.on_request: Callable[[], None] = lambda: None
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
@@ -87,6 +92,13 @@ class FakeBmc:
     def gets(self) -> list[str]:
         return [path for method, path in self.requests if method == "GET"]
 
+    def hang_up(self) -> None:
+        """End every connection that is kept, as a restart does."""
+        for one in list(self._kept):
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+        self._kept.clear()
+
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
@@ -100,6 +112,11 @@ class FakeBmc:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def setup(self) -> None:
+                super().setup()
+                bmc._kept.append(self.connection)
+
             disable_nagle_algorithm = True
 
             def log_message(self, *_: Any) -> None:

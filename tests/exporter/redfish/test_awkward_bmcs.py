@@ -223,3 +223,18 @@ def test_a_chassis_that_is_not_there_is_named_with_those_that_are(bench) -> None
 def test_places_are_only_channels_of_the_node(bench) -> None:
     readings = bench(small_tree()).read()
     assert {*readings.values, *readings.missing} == {Place(channel) for channel in spell.CHANNELS}
+
+
+def test_a_bmc_that_was_restarted_costs_the_cycles_that_it_is_away_and_no_more(bench) -> None:
+    """Its kept connection is dead, it answers 503 for a moment, and its sessions are gone."""
+    one = bench(small_tree(), auth=True)
+    one.read()
+    one.bmc.hang_up()
+    one.bmc.sessions.clear()
+    one.bmc.faults[THERMAL] = Fault(503, b"{}", {"Retry-After": "30"}, times=1)
+    with pytest.raises(SourceFailed) as failure:
+        one.read()
+    assert failure.value.reason in {Reason.HTTP_503, Reason.UNREACHABLE}
+    answered = [one.read() for _ in range(2)]
+    assert all(values(readings)[spell.INLET] == 23.5 for readings in answered)
+    assert len(one.bmc.sessions) == 1

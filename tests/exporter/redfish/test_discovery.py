@@ -127,6 +127,33 @@ def test_a_small_collection_is_read_whole_each_cycle(bench) -> None:
     assert one.read().requests == 3 + 3
 
 
+def test_a_moment_of_trouble_in_the_first_walk_does_not_blind_an_hour(bench) -> None:
+    one = bench(small_tree())
+    one.bmc.faults[THERMAL] = Fault(500, b"{}x", times=1)
+    assert spell.INLET not in values(one.read())
+    for _ in range(4):
+        readings = one.read()
+    assert values(readings)[spell.INLET] == 23.5
+
+
+def test_trouble_that_stays_is_looked_for_less_and_less(bench) -> None:
+    one = bench(small_tree())
+    one.bmc.faults[THERMAL] = Fault(500, b"{}x")
+    for _ in range(6 * 60):
+        one.read()
+    walks = one.bmc.gets().count(ROOT)
+    assert 8 <= walks <= 12, "2, 4, 8, 16, 32 minutes, and then once an hour"
+
+
+def test_a_listing_without_end_is_walked_in_part(bench) -> None:
+    documents = small_tree()
+    names = [f"{ROOT}/Chassis/none-{index}" for index in range(1000)]
+    documents[f"{ROOT}/Chassis"] = collection(f"{ROOT}/Chassis", CHASSIS, *names)
+    one = bench(documents)
+    assert values(one.read())[spell.INLET] == 23.5
+    assert len(one.bmc.requests) < 300
+
+
 def test_facility_equipment_is_asked_once_per_discovery(bench) -> None:
     documents = small_tree()
     documents[ROOT] = {"@odata.id": ROOT, "Chassis": link(f"{ROOT}/Chassis"), "PowerEquipment": {}}

@@ -130,6 +130,39 @@ def test_full_session_slots_mean_basic_for_a_while_and_not_a_busy_bmc(bench) -> 
     assert one.bmc.opened == 0
 
 
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(delay_seconds=0.3, method="POST"),
+        Fault(201, b"{}" * 50, {"X-Auth-Token": "t"}, truncate=3, method="POST"),
+    ],
+    ids=["a stall", "an answer that ends early"],
+)
+def test_log_ins_without_an_answer_leave_two_sessions_at_most(bench, fault: Fault) -> None:
+    one = bench(small_tree(), auth=True, read_timeout_seconds=0.1)
+    one.bmc.faults[SESSIONS] = fault
+    for _ in range(2):
+        with pytest.raises(SourceFailed) as failure:
+            one.read()
+        assert failure.value.detail.startswith("log-in: ")
+    for _ in range(10):
+        assert one.read().values
+    assert posts(one.bmc) == 2
+    one.bmc.faults.clear()
+    one.hands.advance(900)
+    assert one.read().values
+    assert (posts(one.bmc), one.bmc.opened - one.bmc.deleted) == (3, len(one.bmc.sessions))
+
+
+def test_a_bmc_that_is_off_spends_no_log_in(bench) -> None:
+    one = bench(small_tree(), auth=True)
+    one.bmc.close()
+    for _ in range(5):
+        with pytest.raises(SourceFailed):
+            one.read()
+    assert one.source._session._unanswered == 0
+
+
 def test_an_old_bmc_takes_sessions_at_its_own_address(bench) -> None:
     one = bench(small_tree(), auth=True)
     one.bmc.session_paths = (f"{ROOT}/Sessions",)

@@ -34,6 +34,12 @@ def test_the_example_names_every_key() -> None:
         ("listen: {port: 70000}", "expected port from 0 to 65535"),
         ("dcgm: {interval_seconds: 0}", "expected interval_seconds above 0"),
         ("dcgm: {url: dcgm-exporter}", "expected url as"),
+        ("dcgm: {url: 'http://127.0.0.1:99999'}", "http://<address>:9400/metrics: Port out of"),
+        ("bmc: {url: 'https://[::1'}", "expected url as https://<BMC address>"),
+        ("bmc: {url: 'https://bmc:0'}", "expected url as https://<BMC address>"),
+        ("facility: {url: facility:9477}", "expected url as http://<facility exporter>:9477"),
+        ("backfill: {url: 'ftp://p:9090'}", "expected url as http://<prometheus>:9090"),
+        ("gpus: {expected: [GPU-a, GPU-a]}", "expected each GPU once, not 'GPU-a' twice"),
         ("window: {minimum_fill_ratio: 1.5}", "expected minimum_fill_ratio from 0 to 1"),
         ("window: {step_seconds: -1}", "expected step_seconds above 0"),
         ("gpus: {count: 8, expected: [GPU-a]}", "not both"),
@@ -69,6 +75,22 @@ def test_good_settings_are_said_to_be_good(
     path.write_text("node: n1", encoding="utf-8")
     assert main(["--config", str(path), "--check-config"]) == 0
     assert capsys.readouterr().out == f"{path}: ok\n"
+
+
+@pytest.mark.parametrize("mode", [[], ["--facility"]])
+def test_files_that_are_named_and_not_there_are_told(
+    mode: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "exporter.yml"
+    node = "" if mode else "node: n1\n"
+    path.write_text(node + "listen: {token_file: /nowhere/token}", encoding="utf-8")
+    assert main([*mode, "--config", str(path), "--check-config"]) == 2
+    said = capsys.readouterr().err
+    assert said == (
+        f"forewarn-exporter: {path}: listen.token_file: /nowhere/token: "
+        "no such file or directory, expected a readable file\n"
+    )
+    assert main([*mode, "--config", str(path), "--check-config", "--no-files"]) == 0
 
 
 def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:

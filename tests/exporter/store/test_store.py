@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from exporter import store, window
+from exporter.drift import Drift
 from exporter.roster import Roster
 from tests.factories.sources import A, B, gpus
 
@@ -24,7 +25,9 @@ WALL = 1_700_000_000.0
 def saved() -> store.Saved:
     grid = window.empty([A, B], 4).push(np.full((2, len(window.CHANNELS)), 7.5), WALL)
     roster = Roster().saw(gpus(A, B))
-    return store.Saved("n1", 60.0, WALL, grid, roster, "digest", np.ones((2, 3), np.float32))
+    state = np.ones((2, 3), np.float32)
+    drift = Drift(np.array([0.1, 0.0]), np.array([0.4, 0.5]))
+    return store.Saved("n1", 60.0, WALL, grid, roster, "digest", state, drift)
 
 
 @pytest.fixture
@@ -40,6 +43,8 @@ def test_what_was_saved_comes_back(path: Path, saved: store.Saved) -> None:
     assert (back.roster, back.model_digest) == (saved.roster, "digest")
     np.testing.assert_array_equal(back.window.raw, saved.window.raw)
     np.testing.assert_array_equal(back.state, saved.state)
+    np.testing.assert_array_equal(back.drift.outside, saved.drift.outside)
+    np.testing.assert_array_equal(back.drift.seen, saved.drift.seen)
     assert back.window.last_wall == WALL
 
 

@@ -33,6 +33,13 @@ def test_it_reads_what_is_simulated_and_requires_what_every_dcgm_exporter_delive
     assert predictor.info.required == {"gpu_temperature_celsius", "gpu_power_watts"}
 
 
+def test_it_tells_the_ranges_in_which_its_healthy_nodes_lay(predictor: Predictor) -> None:
+    """An artefact of an earlier version gets them by `forewarn-model complete`."""
+    ranges = predictor.info.training_ranges
+    assert len(ranges) >= 18
+    assert ranges["gpu_temperature_celsius"][1] < 110
+
+
 def test_its_worth_stands_beside_the_base_rate(predictor: Predictor) -> None:
     worth = predictor.info.evaluation
     assert worth.events > 0

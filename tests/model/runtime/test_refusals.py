@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,16 @@ def spoilt(path: Path, change: Callable[[Any], None]) -> Path:
 def test_a_good_artefact_is_loaded(tmp_path: Path) -> None:
     predictor = runtime.load(artefact.write(tmp_path / "good.onnx"))
     assert predictor.info.names == artefact.NAMES
+
+
+def test_a_runtime_that_cannot_be_imported_is_a_refusal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = artefact.write(tmp_path / "good.onnx")
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)  # as if it were not installed
+    error = refused(path)
+    assert error.reason is Refusal.RUNTIME
+    assert error.detail.startswith("onnxruntime cannot be used: ModuleNotFoundError: ")
 
 
 def test_a_missing_file_is_unreadable(tmp_path: Path) -> None:
@@ -114,6 +125,8 @@ def test_metadata_that_does_not_decode_is_refused(tmp_path: Path, text: str) -> 
         ({"causes": ("bad luck",)}, Refusal.METADATA),
         ({"window_steps": 0}, Refusal.METADATA),
         ({"provenance": "elsewhere"}, Refusal.METADATA),
+        ({"training_ranges": {"gpu_power_watts": (9.0, 1.0)}}, Refusal.METADATA),
+        ({"training_ranges": {"gpu_utilization_ratio": (0.0, 1.0)}}, Refusal.METADATA),
         ({"state_width": 2}, Refusal.SHAPE),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else str(value),

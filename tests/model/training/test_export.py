@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import onnx
 import pytest
@@ -12,7 +13,7 @@ from onnx import numpy_helper
 
 from model import runtime, schema
 from model.artefact import Training
-from model.training import export
+from model.training import completion, export
 from model.training.graph import Graph
 from model.training.pipeline import describe
 from simulator.shown import CHANNELS, SHOWN
@@ -102,6 +103,18 @@ def test_a_site_may_set_its_own_base_rate(path: Path, tmp_path: Path) -> None:
     first = before.predict(empty, before.initial_state(8)).node
     second = after.predict(empty, after.initial_state(8)).node
     np.testing.assert_allclose(-np.log1p(-second), -2 * np.log1p(-first), rtol=1e-3)
+
+
+def test_an_artefact_without_ranges_is_completed_and_answers_as_before(
+    graph: Graph, path: Path, tmp_path: Path
+) -> None:
+    whole, old = runtime.load(path), tmp_path / "old.onnx"
+    before = msgspec.structs.replace(whole.info, training_ranges={})
+    export.write(old, export.serialise(onnx.load(path), before))
+    assert completion.complete(old)
+    assert runtime.load(old).info == whole.info
+    assert onnx.load(old).graph == onnx.load(path).graph
+    assert not completion.complete(old)
 
 
 def test_an_interrupted_write_leaves_the_old_file(tmp_path: Path) -> None:

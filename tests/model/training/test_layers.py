@@ -47,6 +47,23 @@ def test_a_node_channel_reaches_the_row_of_a_lost_gpu() -> None:
     assert torch.isnan(shared[:, :, column("gpu_power_watts")]).all()
 
 
+def test_ranges_are_told_of_physical_quantities_within_what_is_possible() -> None:
+    scaling = Scaling(NAMES)
+    for name, centre, scale in (
+        ("gpu_temperature_celsius", 50.0, 10.0),
+        ("gpu_utilization_ratio", 0.5, 0.4),
+        ("gpu_memory_clock_hertz", 2e9, 1.0),
+    ):
+        scaling.centre[column(name)] = centre
+        scaling.scale[column(name)] = scale
+    ranges = scaling.ranges()
+    assert ranges["gpu_temperature_celsius"] == (10.0, 90.0)
+    assert ranges["gpu_utilization_ratio"] == (0.0, 1.0)
+    assert ranges["gpu_memory_clock_hertz"] == (1.96e9, 2.04e9)
+    for evidence in ("gpu_xid_code", "gpu_pcie_replays_total", "node_power_supplies_failed"):
+        assert evidence not in ranges
+
+
 @pytest.mark.parametrize(
     ("code", "level"), [(79.0, 1.0), (63.0, 0.5), (31.0, 0.0), (0.0, 0.0), (NAN, 0.0)]
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
@@ -12,6 +14,7 @@ import responses
 
 from daemon.secrets import SecretFile
 from remediation.evidence_http import Endpoint, HttpEvidence, query
+from remediation.policy.targets import TargetCondition
 from remediation.ports import FailureReason, Source
 from tests.remediation.memory import HandClock
 
@@ -45,6 +48,9 @@ GOOD = [
     a_sample(1, "prediction_state", state="ok"),
     a_sample(0, "prediction_state", state="blind"),
     a_sample(990.0, "prediction_timestamp_seconds"),
+    a_sample(1, "model_info", provenance="fleet", version="7"),
+    a_sample(0, "model_doubted", reason="drifted"),
+    a_sample(0, "model_doubted", reason="stale"),
 ]
 
 
@@ -61,7 +67,10 @@ def vector(samples: list[Any]) -> dict[str, Any]:
 
 
 def reader(
-    token: SecretFile | None = None, distress: tuple[str, ...] = (), cluster: str = ""
+    token: SecretFile | None = None,
+    distress: tuple[str, ...] = (),
+    cluster: str = "",
+    targets: tuple[Any, ...] = (),
 ) -> HttpEvidence:
     def endpoint(url: str) -> Endpoint:
         return Endpoint(url, session=requests.Session(), timeout_seconds=1, token=token)
@@ -71,6 +80,7 @@ def reader(
         prometheus=endpoint("http://prometheus:9090"),
         cluster=cluster,
         distress=lambda: distress,
+        targets=lambda: targets,
         clock=HandClock().clock,
     )
 
@@ -165,3 +175,88 @@ def test_a_missing_token_file_is_a_refusal_and_not_a_crash(
     failures = reader(SecretFile(tmp_path / "gone")).read(frozenset({"n1"})).failures
     assert failures[Source.PROMETHEUS].reason is FailureReason.UNAUTHORIZED
     assert len(server.calls) == 0
+
+
+def test_the_model_in_force_is_read_and_two_of_them_are_none(
+    server: responses.RequestsMock,
+) -> None:
+    found = reader().read(frozenset({"n1"})).evidence.predictions
+    assert found is not None
+    assert (found["n1"].provenance, found["n1"].version) == ("fleet", "7")
+    other = a_sample(1, "model_info", provenance="fleet", version="8")
+    server.replace("POST", QUERY, json=vector([*GOOD, other]))
+    found = reader().read(frozenset({"n1"})).evidence.predictions
+    assert found is not None
+    assert (found["n1"].provenance, found["n1"].version) == (None, None)
+
+
+def test_doubts_about_the_model_are_read_and_silence_about_them_is_not_none(
+    server: responses.RequestsMock,
+) -> None:
+    def doubts(samples: list[Any]) -> Any:
+        server.replace("POST", QUERY, json=vector(samples))
+        found = reader().read(frozenset({"n1"})).evidence.predictions
+        assert found is not None
+        return found["n1"].doubts
+
+    assert doubts(GOOD) == frozenset()
+    other = a_sample(1, "model_doubted", reason="drifted", instance="b")
+    assert doubts([*GOOD, other]) == {"drifted"}
+    assert doubts(GOOD[:-2]) is None
+
+
+COOL = TargetCondition(name="heat", query="cool", least=5)
+
+
+def asked_for(query: str, samples: list[Any]) -> Any:
+    """Answer that query with these samples, every other with the usual ones."""
+
+    def answer(request: Any) -> tuple[int, dict[str, str], str]:
+        asked = parse_qs(request.body)["query"][0]
+        found = samples if asked == query else GOOD
+        return 200, {"Content-Type": "application/json"}, json.dumps(vector(found))
+
+    return answer
+
+
+def test_conditions_of_targets_are_measured_by_node(server: responses.RequestsMock) -> None:
+    server.remove("POST", QUERY)
+    twice = [a_sample(1, node="n3"), a_sample(2, node="n3")]
+    samples = [a_sample(12.5), a_sample(3, node="n2"), *twice]
+    server.add_callback("POST", QUERY, callback=asked_for("cool", samples))
+    reading = reader(targets=(COOL,)).read(frozenset({"n1"}))
+    measured = reading.evidence.targets["heat"]
+    assert measured is not None
+    assert (measured["n1"], measured["n2"]) == (12.5, 3.0)
+    assert math.isnan(measured["n3"])
+
+
+def test_where_nothing_is_suspect_no_target_is_asked_about(server: responses.RequestsMock) -> None:
+    server.replace("GET", re.compile(ALERTS), json=[])
+    assert reader(targets=(COOL,)).read(frozenset()).evidence.targets == {}
+    assert [call.request.method for call in server.calls] == ["GET"]
+
+
+TROUBLES = [
+    {"labels": {"alertname": "KubeAPIDown"}, "status": {"state": "active"}},
+    {"labels": {"alertname": "EtcdDown", "cluster": "b"}, "status": {"state": "active"}},
+]
+
+
+@pytest.mark.parametrize(
+    ("cluster", "found"),
+    [("", {"KubeAPIDown", "EtcdDown"}), ("a", {"KubeAPIDown"}), ("b", {"KubeAPIDown", "EtcdDown"})],
+)
+def test_trouble_of_another_cluster_is_none_of_this_one(
+    server: responses.RequestsMock, cluster: str, found: set[str]
+) -> None:
+    server.replace("GET", re.compile(ALERTS), json=TROUBLES)
+    reading = reader(distress=("KubeAPIDown", "EtcdDown"), cluster=cluster).read(frozenset())
+    assert reading.evidence.distress == found
+    asked = parse_qs(str(server.calls[-1].request.url).partition("?")[2])
+    assert asked["filter"] == ['alertname=~"KubeAPIDown|EtcdDown"']
+
+
+def test_trouble_that_cannot_be_read_is_not_no_trouble(server: responses.RequestsMock) -> None:
+    server.replace("GET", re.compile(ALERTS), status=500)
+    assert reader(distress=("A",)).read(frozenset()).evidence.distress is None

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import urllib3.exceptions
 from kubernetes.client.exceptions import ApiException
+from kubernetes.config import ConfigException
 
 from remediation.kube.errors import calling
 from remediation.kube.eviction import classify
@@ -72,6 +73,7 @@ def test_an_answer_without_a_readable_body_is_still_classified() -> None:
     ("raised", "reason", "unsure"),
     [
         pytest.param(refused(401), FailureReason.UNAUTHORIZED, False, id="401"),
+        pytest.param(ConfigException("x"), FailureReason.UNAUTHORIZED, False, id="no-credentials"),
         pytest.param(refused(403), FailureReason.FORBIDDEN, False, id="403"),
         pytest.param(refused(404), FailureReason.NOT_FOUND, False, id="404"),
         pytest.param(refused(409), FailureReason.CONFLICT, False, id="409"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remediation.inbox import Inbox
+from remediation.inbox import Inbox, Ticket
 from remediation.policy.ledger import Ledger, hear
 from remediation.policy.limits import Limits
 from tests.remediation.builders import NOW, an_alert
@@ -23,9 +23,12 @@ LIMITS = Limits()
 def offered(inbox: Inbox, meanwhile: Callable[[], None], seconds: float = 5.0) -> Any:
     """Offer the alert on a thread, as a webhook does, and do `meanwhile` on this one."""
     found: list[Any] = []
-    thread = threading.Thread(
-        target=lambda: found.append(inbox.offer(ALERTS, now=NOW, seconds=seconds))
-    )
+
+    def offer() -> None:
+        with inbox.offered(ALERTS, now=NOW) as ticket:
+            found.append(ticket.wait(seconds) if ticket is not None else "not led")
+
+    thread = threading.Thread(target=offer)
     thread.start()
     meanwhile()
     thread.join(10)
@@ -58,7 +61,7 @@ def test_it_is_told_once_the_ledger_holds_it(before: Ledger, changed: bool) -> N
 
 def test_a_replica_that_does_not_lead_leaves_it_to_the_webhook() -> None:
     inbox, woken = an_inbox(leads=False)
-    assert inbox.offer(ALERTS, now=NOW, seconds=5.0) is None
+    assert offered(inbox, lambda: None) == "not led"
     assert woken == []
 
 
@@ -88,3 +91,43 @@ def test_a_ledger_that_could_not_be_written_recorded_nothing() -> None:
         ticket.onto(Ledger(), LIMITS)
 
     assert offered(inbox, loop, seconds=0.05) is None
+
+
+def test_a_write_without_an_answer_is_known_for_ones_own_when_it_is_found_there() -> None:
+    ticket = Ticket(ALERTS, NOW)
+    there = ticket.onto(Ledger(), LIMITS)
+    ticket.answer_lost()
+    assert ticket.onto(there, LIMITS) is there
+    ticket.recorded()
+    assert ticket.wait(0) is True
+
+
+def test_a_post_that_another_replica_recorded_first_changed_nothing_here() -> None:
+    ticket = Ticket(ALERTS, NOW)
+    theirs = ticket.onto(Ledger(), LIMITS)
+    # Our write was refused for theirs, and we look again.
+    assert ticket.onto(theirs, LIMITS) is theirs
+    ticket.recorded()
+    assert ticket.wait(0) is False
+    assert ticket.crossed(0) is False
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["told", "not-told-in-time"])
+def test_a_post_found_recorded_while_the_loop_writes_it_is_the_loops(told: bool) -> None:
+    ticket = Ticket(ALERTS, NOW)
+    ticket.onto(Ledger(), LIMITS)
+    if told:
+        ticket.recorded()
+    assert ticket.crossed(0) is True
+
+
+def test_the_next_tick_does_not_change_how_a_recorded_post_ended() -> None:
+    ticket = Ticket(ALERTS, NOW)
+    after = ticket.onto(Ledger(), LIMITS)
+    ticket.recorded()
+    assert ticket.onto(after, LIMITS) is after
+    assert ticket.wait(0) is True
+
+
+def test_a_post_that_no_tick_took_up_crossed_with_nothing() -> None:
+    assert Ticket(ALERTS, NOW).crossed(5.0) is False

@@ -200,6 +200,16 @@ def test_a_post_survives_a_rival_write_of_the_ledger() -> None:
     assert ticket.wait(0) is True
 
 
+def test_a_post_whose_record_lost_its_answer_was_recorded_once() -> None:
+    ticket = Ticket((an_alert("n3"),), NOW)
+    scene = Scene(alerts=(an_alert("n3"),), tickets=(ticket,))
+    scene.ledger.ledger = a_ledger()
+    scene.ledger.loses_answers = True
+    scene.loop.tick()
+    assert scene.ledger.writes == 1
+    assert ticket.wait(0) is True
+
+
 def test_a_post_is_not_recorded_by_a_tick_that_failed_or_does_not_lead() -> None:
     for scene in (Scene(leads=0), Scene()):
         ticket = Ticket((an_alert("n3"),), NOW)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace as copy
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from remediation.policy.capacity import room
-from remediation.policy.demand import Company, Demand, Requirement, Toleration, any_holds
+from remediation.policy.demand import Company, Demand, Requirement, Toleration
+from remediation.policy.floor import Floor
 from remediation.policy.jobs import job_of
 from remediation.policy.ledger import Wave
 from remediation.policy.limits import Rung
@@ -17,14 +19,17 @@ from remediation.policy.plan import plan
 from remediation.policy.refusal import Reason
 from remediation.policy.snapshot import Taint
 from remediation.policy.steps import Decision, EvictWave, NodeWrite
+from remediation.policy.targets import TargetCondition
 from tests.remediation.builders import (
     NOW,
     a_node,
     a_pod,
+    a_policy,
     a_snapshot,
     a_suspect_snapshot,
     an_alert,
     finding_of,
+    proof,
 )
 from tests.remediation.policy.scene import GANG, a_gang, a_scene, a_wave, reasons
 
@@ -54,7 +59,11 @@ def has_room(*pods: Any, nodes: tuple[Any, ...] | None = None, **changes: Any) -
             **changes,
         }
     )
-    return room({job_of(pods[0]): pods}, snapshot) is None
+    return fits(pods, snapshot)
+
+
+def fits(pods: Any, snapshot: Any) -> bool:
+    return room({job_of(pods[0]): pods}, snapshot, Floor(snapshot)) is None
 
 
 def test_a_free_healthy_node_is_room() -> None:
@@ -81,14 +90,14 @@ def test_a_node_that_is_suspect_itself_is_none() -> None:
     pods = {"n1": (a_pod(**wanting()),), "n2": ()}
     nodes = {"n1": a_target("n1"), "n2": a_target()}
     snapshot = a_suspect_snapshot(an_alert("n1"), an_alert("n2"), nodes=nodes, pods=pods)
-    assert room({job_of(pods["n1"][0]): pods["n1"]}, snapshot) is not None
+    assert not fits(pods["n1"], snapshot)
 
 
 def test_a_node_whose_pods_were_not_read_is_none() -> None:
     pods = (a_pod(**wanting()),)
     nodes = {"n1": a_target("n1"), "n2": a_target()}
     snapshot = a_snapshot(nodes=nodes, pods={"n1": pods})
-    assert room({job_of(pods[0]): pods}, snapshot) is not None
+    assert not fits(pods, snapshot)
 
 
 def test_what_runs_there_takes_its_room_until_it_has_finished() -> None:
@@ -122,6 +131,32 @@ def test_who_waits_for_a_node_already_goes_first() -> None:
     assert has_room(a_pod(**wanting()), pending=(copy(waiting, gated=True),))
 
 
+def test_behind_a_long_queue_nobody_has_room() -> None:
+    queue = tuple(a_pod(f"w{n}", ready=False, **wanting(0.0)) for n in range(101))
+    assert has_room(a_pod(**wanting(1.0)), pending=queue[:100])
+    assert not has_room(a_pod(**wanting(1.0)), pending=queue)
+
+
+def test_what_is_tried_is_taken_back() -> None:
+    apart = Company("host", (Requirement("app", "In", ("s",)),))
+    pods = (a_pod(labels={"app": "s"}, **wanting(apart=(apart,))),)
+    nodes = {"n1": a_target("n1"), "n2": a_target("n2", labels={"host": "n2"})}
+    snapshot = a_suspect_snapshot(nodes=nodes, pods={"n1": pods, "n2": ()})
+    floor = Floor(snapshot)
+    moves = {job_of(pods[0]): pods}
+    assert [room(moves, snapshot, floor) for _ in range(3)] == [None] * 3
+
+
+def test_a_node_that_this_tick_granted_is_no_place_any_more() -> None:
+    pods = (a_pod(**wanting()),)
+    nodes = {"n1": a_target("n1"), "n2": a_target("n2")}
+    snapshot = a_suspect_snapshot(nodes=nodes, pods={"n1": pods, "n2": ()})
+    granted = replace(
+        snapshot.ledger, grants={"n2": plan(a_suspect_snapshot()).ledger.grants["n1"]}
+    )
+    assert room({job_of(pods[0]): pods}, copy(snapshot, ledger=granted), Floor(snapshot))
+
+
 def test_so_do_the_pods_of_other_waves() -> None:
     moving = a_pod("m", node="n9", owner_uid="other", **wanting())
     wave = a_wave(job="other", nodes=("n9",), pods=("uid-m",))
@@ -129,12 +164,12 @@ def test_so_do_the_pods_of_other_waves() -> None:
     nodes = {name: a_target(name) for name in pods}
     snapshot = a_suspect_snapshot(an_alert("n1"), an_alert("n9"), nodes=nodes, pods=pods)
     held = replace(snapshot.ledger, waves={"other": wave})
-    assert room({job_of(pods["n1"][0]): pods["n1"]}, snapshot) is None
-    assert room({job_of(pods["n1"][0]): pods["n1"]}, copy(snapshot, ledger=held)) is not None
+    assert fits(pods["n1"], snapshot)
+    assert not fits(pods["n1"], copy(snapshot, ledger=held))
 
 
 @pytest.mark.parametrize(
-    ("demands", "labels", "fits"),
+    ("demands", "labels", "expected"),
     [
         ({"node_selector": {"gpu": "h200"}}, {"gpu": "h200"}, True),
         ({"node_selector": {"gpu": "h200"}}, {}, False),
@@ -145,39 +180,9 @@ def test_so_do_the_pods_of_other_waves() -> None:
     ],
 )
 def test_selectors_and_affinity_are_minded(
-    demands: dict[str, Any], labels: dict[str, str], fits: bool
+    demands: dict[str, Any], labels: dict[str, str], expected: bool
 ) -> None:
-    assert has_room(a_pod(**demands), nodes=(a_target(labels=labels),)) is fits
-
-
-@pytest.mark.parametrize(
-    ("operator", "values", "label", "holds"),
-    [
-        ("In", ("a",), "a", True),
-        ("NotIn", ("a",), "a", False),
-        ("NotIn", ("a",), None, True),
-        ("Exists", (), "a", True),
-        ("Exists", (), None, False),
-        ("DoesNotExist", (), None, True),
-        ("Gt", ("3",), "4", True),
-        ("Gt", ("3",), "3", False),
-        ("Lt", ("3",), "2", True),
-        ("Lt", ("3",), "x", False),
-        ("Lt", (), "2", False),
-        ("Whatever", ("a",), "a", False),
-    ],
-)
-def test_a_requirement_is_read_as_the_scheduler_does(
-    operator: str, values: tuple[str, ...], label: str | None, holds: bool
-) -> None:
-    labels = {} if label is None else {"k": label}
-    assert Requirement("k", operator, values).holds(labels) is holds
-
-
-def test_no_term_is_anywhere_and_an_empty_list_nowhere() -> None:
-    assert any_holds(None, {})
-    assert not any_holds((), {})
-    assert not any_holds(((),), {})
+    assert has_room(a_pod(**demands), nodes=(a_target(labels=labels),)) is expected
 
 
 def test_replicas_that_keep_apart_need_a_node_without_one_of_them() -> None:
@@ -223,13 +228,13 @@ def test_a_volume_goes_where_it_can_be_and_an_unknown_one_nowhere() -> None:
     comer = a_pod(claims=("data",), **wanting(1.0))
     here = ((Requirement("zone", "In", ("a",)),),)
     nodes = (a_target(labels={"zone": "a"}),)
-    for volumes, fits in (
+    for volumes, expected in (
         ({("jobs", "data"): None}, True),
         ({("jobs", "data"): here}, True),
         ({("jobs", "data"): ((Requirement("metadata.name", "In", ("n1",)),),)}, False),
         ({}, False),
     ):
-        assert has_room(comer, nodes=nodes, volumes=volumes) is fits
+        assert has_room(comer, nodes=nodes, volumes=volumes) is expected
 
 
 def in_blocks(*blocks: str) -> tuple[Any, ...]:
@@ -285,3 +290,32 @@ def test_room_is_looked_for_again_until_something_has_moved() -> None:
     going = copy(snapshot, ledger=replace(snapshot.ledger, waves={"jobs/group/llm": moved}))
     (step,) = plan(going).steps
     assert isinstance(step, EvictWave)
+
+
+def test_an_elastic_job_shrinks_when_nothing_has_room() -> None:
+    notes = {**GANG["notes"], "forewarn.dev/shrink": "true"}
+    snapshot = a_scene(a_gang("n1", **{**wanting(), "notes": notes}), excluded=("n1",))
+    (step,) = plan(snapshot).steps
+    assert isinstance(step, EvictWave)
+
+
+HOT = TargetCondition(name="heat", query="q", least=5.0)
+
+
+@pytest.mark.parametrize(
+    ("measured", "expected"),
+    [
+        pytest.param({"heat": {"n2": 5.0}}, True, id="cool-enough"),
+        pytest.param({"heat": {"n2": 4.9}}, False, id="too-hot"),
+        pytest.param({"heat": {"n2": math.nan}}, False, id="not-a-number"),
+        pytest.param({"heat": {"n9": 50.0}}, False, id="not-measured"),
+        pytest.param({"heat": None}, False, id="unread"),
+        pytest.param({}, False, id="never-asked"),
+    ],
+)
+def test_a_node_that_is_not_known_to_be_cool_is_no_place_to_go(
+    measured: dict[str, Any], expected: bool
+) -> None:
+    evidence = copy(proof(an_alert()), targets=measured)
+    policy = a_policy(targets=(HOT,))
+    assert has_room(a_pod(**wanting()), evidence=evidence, policy=policy) is expected

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 
 from remediation.alert import Severity
 from remediation.policy.evidence import Evidence
+from remediation.policy.limits import EvidenceBar
 from remediation.policy.plan import plan
 from remediation.policy.refusal import Reason
 from tests.remediation.builders import (
     NOW,
     a_ledger,
+    a_policy,
     a_prediction,
     a_snapshot,
     a_suspect_snapshot,
@@ -115,3 +118,27 @@ def test_the_second_alert_counts_when_the_worst_has_no_evidence() -> None:
     evidence = proof(ALERT, thermal, n1=a_prediction(probabilities={("24h", "thermal"): 0.5}))
     (step,) = plan(a_suspect_snapshot(ALERT, thermal, evidence=evidence)).steps
     assert step.decision == "soften"
+
+
+@pytest.mark.parametrize(
+    ("model", "bar"),
+    [
+        pytest.param({"provenance": None}, {}, id="nobody-tells-which"),
+        pytest.param({"version": None}, {}, id="nobody-tells-which-version"),
+        pytest.param({"provenance": "borrowed"}, {}, id="of-unknown-provenance"),
+        pytest.param(
+            {"provenance": "bundled-simulated"}, {"provenances": ("fleet",)}, id="bundled"
+        ),
+        pytest.param({"version": "7"}, {"refused_models": ("7",)}, id="refused"),
+        pytest.param({"doubts": frozenset({"stale"})}, {}, id="doubted-by-its-exporter"),
+        pytest.param({"doubts": None}, {}, id="nobody-tells-whether-it-counts"),
+    ],
+)
+def test_a_model_that_is_not_in_good_standing_proves_nothing(
+    model: dict[str, Any], bar: dict[str, Any]
+) -> None:
+    evidence = proof(an_alert(), n1=a_prediction(**model))
+    policy = a_policy(evidence=EvidenceBar(**bar))
+    refusal = only_finding(a_suspect_snapshot(evidence=evidence, policy=policy)).refusal
+    assert refusal is not None
+    assert refusal.reason is Reason.MODEL_DOUBTED

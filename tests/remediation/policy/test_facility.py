@@ -187,6 +187,29 @@ def test_but_a_wave_that_began_before_is_ended() -> None:
     assert [step for step in found.steps if isinstance(step, EvictWave)]
 
 
+def test_a_wave_whose_alert_ended_meanwhile_goes_no_further() -> None:
+    marked = in_rack_a(an_excluded_node("n1", mark=a_mark("n1", rung=Rung.MIGRATE)))
+    snapshot = during(a_scene(an_alert("n9"), nodes=racks(n1=marked)))
+    pods = {**snapshot.pods, "n1": (a_pod(node="n1"),)}
+    wave = a_wave(nodes=("n1",), pods=("uid-p1",))
+    grants = plan(snapshot).ledger.grants
+    ledger = replace(snapshot.ledger, waves={"uid-train": wave}, grants=grants)
+    found = plan(copy(snapshot, pods=pods, ledger=ledger))
+    refusal = finding_of(found, "n1").refusal
+    assert refusal is not None
+    assert not [step for step in found.steps if isinstance(step, EvictWave)]
+
+
+def test_nor_does_one_under_a_lowered_mode() -> None:
+    marked = in_rack_a(an_excluded_node("n1", mark=a_mark("n1", rung=Rung.MIGRATE)))
+    policy = a_policy(Mode.EXCLUDE, limits=LIMITS)
+    snapshot = during(a_scene(an_alert("n1"), nodes=racks(n1=marked), policy=policy))
+    pods = {**snapshot.pods, "n1": (a_pod(node="n1"),)}
+    waves = {"uid-train": a_wave(nodes=("n1",), pods=("uid-p1",))}
+    found = plan(copy(snapshot, pods=pods, ledger=replace(snapshot.ledger, waves=waves)))
+    assert not [step for step in found.steps if isinstance(step, EvictWave)]
+
+
 def softened(*names: str) -> dict[str, Any]:
     """Nodes of rack a that carry the event's mark already."""
     mark = {"state": MarkState.ELEVATED, "rung": Rung.SOFTEN, "cordoned": False, "cause": ""}

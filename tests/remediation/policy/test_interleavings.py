@@ -7,12 +7,13 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from msgspec.structs import replace
 
 from remediation.alert import Severity, Status
-from remediation.policy.ledger import Pause
-from remediation.policy.limits import Limits, ReleaseBar
+from remediation.policy.limits import Limits, Mode, ReleaseBar
+from remediation.policy.orders import Verb
 from tests.remediation.builders import a_policy, an_alert
-from tests.remediation.policy.world import PERSON, World, settle
+from tests.remediation.policy.world import PERSON, Dark, World, settle
 
 SIZE = 6
 LIMITS = st.builds(
@@ -116,11 +117,25 @@ class Interleavings(RuleBasedStateMachine):
     def time_passes_or_jumps(self, seconds: float) -> None:
         self.world.pass_time(seconds)
 
+    @rule(verb=st.sampled_from(Verb), node=NODES)
+    def a_person_orders_something(self, verb: Verb, node: str) -> None:
+        self.world.give(verb, node if verb.of_a_node else "")
+
+    @rule(dark=st.sampled_from([None, *Dark]))
+    def evidence_goes_dark_or_comes_back(self, dark: Dark | None) -> None:
+        self.world.dark = dark
+
+    @rule(mode=st.sampled_from([Mode.OBSERVE, Mode.EXCLUDE]))
+    def somebody_reloads_another_mode(self, mode: Mode) -> None:
+        self.world.policy = replace(self.world.policy, mode=mode)
+
     @rule()
-    def somebody_pauses_and_resumes(self) -> None:
-        ledger = self.world.ledger
-        pause = None if ledger.pause else Pause(author="ana", reason="x", since=self.world.now)
-        self.world._store(ledger.__class__(**{**_fields(ledger), "pause": pause}))
+    def another_replica_takes_over(self) -> None:
+        self.world.epoch += 1
+
+    @rule(node=NODES)
+    def a_machine_is_replaced_under_its_name(self, node: str) -> None:
+        self.world.replace_machine(node)
 
     @rule()
     def somebody_deletes_the_ledger(self) -> None:
@@ -129,10 +144,6 @@ class Interleavings(RuleBasedStateMachine):
     def teardown(self) -> None:
         if hasattr(self, "world"):
             settle(self.world)
-
-
-def _fields(ledger: Any) -> dict[str, Any]:
-    return {name: getattr(ledger, name) for name in ledger.__struct_fields__}
 
 
 Interleavings.TestCase.settings = settings(

@@ -14,7 +14,7 @@ from remediation.policy.plan import plan
 from remediation.policy.snapshot import MarkState, Snapshot
 from remediation.policy.steps import EvictWave, NodeWrite
 from tests.remediation.builders import a_node, a_pod, a_policy, an_alert
-from tests.remediation.policy.world import World
+from tests.remediation.policy.world import Dark, World
 
 SIZE = 6
 NODES = st.sampled_from([f"n{number}" for number in range(SIZE)])
@@ -47,6 +47,7 @@ class JobWorld(World):
             for number, name in enumerate(self.nodes)
         }
         self.stuck: set[str] = set()
+        self.guarded: set[str] = set()
         self.disturbed: dict[str, float] = {}
         self.born = 0
         self.live: dict[str, Any] = {}
@@ -63,8 +64,10 @@ class JobWorld(World):
 
     def run(self, seen: Snapshot, version: int, *, writes: int) -> None:
         decided = plan(seen)
+        self._check_said(seen, decided)
         if writes == 0 or version != self.version:
             return
+        self._check_harm(seen, decided)
         self._check_grants(decided.ledger)
         self._check_batches(decided.ledger)
         self._store(decided.ledger)
@@ -95,10 +98,11 @@ class JobWorld(World):
         moving = [w for w in ledger.waves.values() if w.ended_at is None]
         fresh = [w for w in moving if self.now - w.moved_at <= limits.patience_seconds]
         assert len(fresh) <= limits.waves, "more waves than allowed"
-        last = self.disturbed.get(step.job)
-        again = last is not None and last != wave.began_at
-        assert not again or self.now - last >= limits.job_cooldown_seconds, "twice in a window"
-        self.disturbed[step.job] = wave.began_at
+        if any(pod.uid in self.live and pod.uid not in self.guarded for pod in step.pods):
+            last = self.disturbed.get(step.job)
+            again = last is not None and last != wave.began_at
+            assert not again or self.now - last >= limits.job_cooldown_seconds, "twice in a window"
+            self.disturbed[step.job] = wave.began_at
         for pod in step.pods:
             node = self.nodes[pod.node]
             grant = ledger.grants.get(pod.node)
@@ -107,8 +111,10 @@ class JobWorld(World):
             assert node.mark.state is MarkState.EXCLUDED
             assert grant is not None, "evicted without a grant"
             assert (grant.id, grant.rung) == (node.mark.grant, Rung.MIGRATE)
-            if pod.uid in self.live:
-                self.live[pod.uid] = copy(self.live[pod.uid], ends_at=self.now + 30)
+            there = self.live.get(pod.uid)
+            assert there is None or there.ends_at is None, "evicted again while it ends"
+            if there is not None and pod.uid not in self.guarded:
+                self.live[pod.uid] = copy(there, ends_at=self.now + 30)
 
     def _check_batches(self, after: Any) -> None:
         """Grants of one batch are recorded in one write: no other write adds to it."""
@@ -181,9 +187,23 @@ class Waves(RuleBasedStateMachine):
         if self.world.live:
             self.world.stuck.add(data.draw(st.sampled_from(sorted(self.world.live))))
 
+    @rule(data=st.data())
+    def a_disruption_budget_guards_a_pod(self, data: st.DataObject) -> None:
+        if self.world.live:
+            self.world.guarded.add(data.draw(st.sampled_from(sorted(self.world.live))))
+
     @rule()
-    def stuck_pods_come_loose(self) -> None:
+    def stuck_and_guarded_pods_come_loose(self) -> None:
         self.world.stuck.clear()
+        self.world.guarded.clear()
+
+    @rule(dark=st.sampled_from([None, Dark.ALERTS, Dark.PREDICTIONS, Dark.OLD]))
+    def evidence_goes_dark_or_comes_back(self, dark: Dark | None) -> None:
+        self.world.dark = dark
+
+    @rule(node=NODES, held=st.booleans())
+    def a_person_holds_a_node(self, node: str, held: bool) -> None:
+        self.world.change(node, held=held)
 
     @rule(node=NODES, ready=st.booleans())
     def a_node_changes_its_readiness(self, node: str, ready: bool) -> None:
@@ -201,9 +221,11 @@ class Waves(RuleBasedStateMachine):
         """Once nothing is wrong any more, every episode and every wave comes to its end."""
         world = self.world
         world.stuck.clear()
+        world.guarded.clear()
         world.firing.clear()
+        world.dark = None
         for name in world.nodes:
-            world.change(name, ready=True)
+            world.change(name, ready=True, held=False)
         for _ in range(20 * SIZE):
             world.tick()
             world.end_some()

@@ -8,13 +8,22 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from remediation.policy.ledger import Wave
-from remediation.policy.limits import Rung
+from remediation.policy.ledger import Wave, hear
+from remediation.policy.limits import Mode, Rung
 from remediation.policy.plan import plan
 from remediation.policy.refusal import Reason, Refusal
 from remediation.policy.snapshot import Trial
 from remediation.policy.steps import EpisodeState
-from tests.remediation.builders import NOW, WIDE, a_mark, a_pod, an_excluded_node, finding_of
+from tests.remediation.builders import (
+    NOW,
+    WIDE,
+    a_ledger,
+    a_mark,
+    a_pod,
+    an_alert,
+    an_excluded_node,
+    finding_of,
+)
 from tests.remediation.policy.scene import (
     GANG,
     KEY,
@@ -38,6 +47,15 @@ def test_one_wave_takes_the_pods_of_all_its_nodes() -> None:
     recorded = plan(snapshot).ledger.waves[KEY]
     assert (recorded.nodes, recorded.ended_at) == (("n1", "n2"), None)
     assert reasons(snapshot)["n2"] is Reason.WAVE_ELSEWHERE
+
+
+def test_one_wave_is_asked_for_once_whichever_of_its_nodes_comes_first() -> None:
+    first = a_ledger(an_alert("n2"))
+    both = hear(first, (an_alert("n1"),), now=NOW - 10, limits=WIDE)
+    snapshot = a_scene(a_gang("n1", "n2"), excluded=("n1", "n2"), ledger=both)
+    (wave,) = waves_of(snapshot)
+    assert [pod.uid for pod in wave.pods] == ["uid-g-n1", "uid-g-n2"]
+    assert reasons(snapshot) == {"n2": None, "n1": Reason.WAVE_ELSEWHERE}
 
 
 def test_a_wave_waits_for_a_node_at_risk_that_is_not_excluded_yet() -> None:
@@ -86,7 +104,26 @@ def test_a_wave_ends_when_all_its_pods_are_gone() -> None:
 
 def test_a_wave_ends_when_none_of_its_nodes_is_being_emptied_any_more() -> None:
     snapshot = a_scene(a_gang("n1", "n2"), suspects=())
-    assert plan(with_waves(snapshot, llm=a_wave())).ledger.waves[KEY].ended_at == NOW
+    begun = a_wave(began_at=NOW - 90)
+    assert plan(with_waves(snapshot, llm=begun)).ledger.waves[KEY].ended_at == NOW
+
+
+def test_one_that_was_given_up_before_anything_moved_costs_its_job_no_rest() -> None:
+    snapshot = a_scene(a_gang("n1", "n2"), suspects=())
+    assert plan(with_waves(snapshot, llm=a_wave())).ledger.waves == {}
+
+
+def test_one_that_was_given_up_while_a_pod_is_ending_has_disturbed_its_job() -> None:
+    pods = a_gang("n1", "n2") | a_gang("n1", ends_at=NOW + 30)
+    given_up = plan(with_waves(a_scene(pods, suspects=()), llm=a_wave())).ledger.waves[KEY]
+    assert given_up.ended_at == NOW
+
+
+def test_a_lowered_mode_lets_nothing_go_on() -> None:
+    snapshot = a_scene(a_gang("n1"), excluded=("n1",))
+    lower = replace(snapshot.policy, mode=Mode.EXCLUDE)
+    begun = with_waves(copy(snapshot, policy=lower), llm=a_wave(nodes=("n1",)))
+    assert waves_of(begun) == []
 
 
 def test_a_wave_is_not_called_ended_while_its_pods_are_unread() -> None:

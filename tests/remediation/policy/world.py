@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from enum import StrEnum
 from typing import Any
 
 from msgspec.structs import replace
@@ -11,13 +12,26 @@ from remediation.alert import Alert
 from remediation.policy import domains, use
 from remediation.policy.evidence import Evidence
 from remediation.policy.ledger import Ledger, decode, encode, hear
-from remediation.policy.limits import Limits, Policy, Rung
+from remediation.policy.limits import Limits, Mode, Policy, Rung
+from remediation.policy.orders import Order, Verb, give
 from remediation.policy.plan import plan
 from remediation.policy.snapshot import FIELD_MANAGER, Effect, Node, Snapshot
-from remediation.policy.steps import Decision, NodeWrite
+from remediation.policy.steps import Decision, NodeWrite, Plan
 from tests.remediation.builders import NOW, a_node, a_prediction
 
 PERSON = "kubectl-cordon"
+HARM = frozenset({Decision.SOFTEN, Decision.EXCLUDE, Decision.EVICT})
+
+
+class Dark(StrEnum):
+    """What of the evidence cannot be had, or cannot be believed."""
+
+    ALERTS = "Alertmanager does not answer"
+    PREDICTIONS = "Prometheus does not answer"
+    EMPTY = "Prometheus holds nothing"
+    OLD = "predictions are of yesterday"
+    FUTURE = "predictions are of tomorrow"
+    DISTRESS = "nobody knows whether the cluster is well"
 
 
 class World:
@@ -34,6 +48,7 @@ class World:
         self.recorded: set[str] = set()
         self.allowance = float(policy.limits.token_burst)
         self.spent = 0
+        self.dark: Dark | None = None
 
     @property
     def ledger(self) -> Ledger:
@@ -41,12 +56,7 @@ class World:
 
     def snapshot(self) -> tuple[Snapshot, int]:
         """What a leader sees now, and the version of the ledger it saw."""
-        predictions = {
-            name: a_prediction(0.9 if self._suspected(name) else 0.001) for name in self.nodes
-        }
-        evidence = Evidence(
-            alerts=tuple(self.firing.values()), polled_at=self.now, predictions=predictions
-        )
+        evidence = self._evidence()
         seen = Snapshot(
             now=self.now,
             epoch=self.epoch,
@@ -61,8 +71,10 @@ class World:
     def run(self, seen: Snapshot, version: int, *, writes: int) -> None:
         """Decide on what was seen and do the first `writes` writes; then the process is killed."""
         decided = plan(seen)
+        self._check_said(seen, decided)
         if writes == 0 or version != self.version:
             return
+        self._check_harm(seen, decided)
         self._check_grants(decided.ledger)
         self._store(decided.ledger)
         for step in decided.steps[: writes - 1]:
@@ -91,12 +103,65 @@ class World:
         version = str(int(node.resource_version) + 1)
         self.nodes[name] = dataclasses.replace(node, resource_version=version, **changes)
 
+    def give(self, verb: Verb, node: str = "") -> None:
+        """A person orders something of any replica."""
+        order = Order(author="ana", reason="x")
+        self._store(give(self.ledger, verb, order, node=node, now=self.now))
+
+    def replace_machine(self, name: str) -> None:
+        """Another machine joins under the name of one that is gone."""
+        version = str(int(self.nodes[name].resource_version) + 1)
+        self.nodes[name] = a_node(name, uid=f"uid-{name}-{version}", resource_version=version)
+
+    def _evidence(self) -> Evidence:
+        dark = self.dark
+        age = {Dark.OLD: 86400.0, Dark.FUTURE: -86400.0}.get(dark, 10.0) if dark else 10.0
+        held = {
+            name: a_prediction(0.9 if self._suspected(name) else 0.001, age_seconds=age)
+            for name in self.nodes
+        }
+        return Evidence(
+            alerts=None if dark is Dark.ALERTS else tuple(self.firing.values()),
+            polled_at=self.now,
+            predictions=None if dark is Dark.PREDICTIONS else {} if dark is Dark.EMPTY else held,
+            distress=None if dark is Dark.DISTRESS else frozenset(),
+        )
+
     def _suspected(self, name: str) -> bool:
         return any(alert.node == name for alert in self.firing.values())
 
     def _store(self, ledger: Ledger) -> None:
         self.stored = encode(ledger)
         self.version += 1
+
+    def _check_said(self, seen: Snapshot, decided: Plan) -> None:
+        """Nothing is forgotten: whoever is suspect or marked is decided, or waits for a reason."""
+        told = {finding.node: finding for finding in decided.findings}
+        marked = {name for name, node in seen.nodes.items() if node.mark is not None}
+        heard = {suspect.node for suspect in decided.ledger.suspects.values()}
+        assert marked | heard <= told.keys(), "somebody was forgotten"
+        for finding in told.values():
+            assert finding.sentence
+            waits = finding.decision is Decision.WAIT
+            assert not waits or finding.refusal is not None, "deferred without a reason"
+
+    def _check_harm(self, seen: Snapshot, decided: Plan) -> None:
+        """What may not be known, or was forbidden, hurts nobody."""
+        hurt = {node.name for step in decided.steps if step.decision in HARM for node in step.nodes}
+        held = {name for name in hurt if seen.nodes[name].held or name in seen.ledger.holds}
+        assert not held, "touched in spite of a hold"
+        assert not hurt or seen.policy.mode is not Mode.OBSERVE, "harm in observe mode"
+        fresh = {
+            step.node.name
+            for step in decided.steps
+            if step.decision is Decision.EXCLUDE and isinstance(step, NodeWrite)
+        } - seen.ledger.grants.keys()
+        assert not fresh or self.dark is None, f"granted although {self.dark}"
+        back = [
+            step for step in decided.steps if step.decision in {Decision.RELEASE, Decision.TRUST}
+        ]
+        ordered = {node.name for step in back for node in step.nodes} - seen.ledger.releases.keys()
+        assert not ordered or self.dark in {None, Dark.DISTRESS}, f"came back although {self.dark}"
 
     def _check_grants(self, after: Ledger) -> None:
         before = self.ledger
@@ -163,9 +228,10 @@ class World:
 def settle(world: World) -> None:
     """Everything is well and everybody leaves: whatever goes on must come to its end."""
     world.firing.clear()
+    world.dark = None
     for name in world.nodes:
         world.change(name, ready=True, held=False)
-    world._store(replace(world.ledger, pause=None))
+    world._store(replace(world.ledger, pause=None, holds={}))
     for _ in range(20 * len(world.nodes)):
         world.tick()
         world.pass_time(world.policy.release.soak_seconds / 2)

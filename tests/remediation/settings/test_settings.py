@@ -66,6 +66,12 @@ def test_the_promised_defaults() -> None:
         pytest.param(
             "kubernetes: {request_timeout_seconds: 6}", "a third of the lease", id="timeout"
         ),
+        pytest.param("webhook: {port: 9479}", "port are both 9479, expected two", id="one-port"),
+        pytest.param(
+            "policy: {evidence: {warning_probability: 0.5}}",
+            "expected at most critical_probability (0.3)",
+            id="warning-after-critical",
+        ),
         pytest.param("webhook: {token: abc}", "unknown field `token`", id="secret-in-the-file"),
     ],
 )
@@ -107,14 +113,20 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.scenario
 def test_the_command_checks_a_file_without_starting(tmp_path: Path) -> None:
-    good = run("--config", str(EXAMPLE), "--check-config")
+    good = run("--config", str(EXAMPLE), "--check-config", "--no-files")
     assert (good.returncode, good.stdout.strip()) == (0, f"{EXAMPLE}: ok, mode observe")
+    named = run("--config", str(EXAMPLE), "--check-config")
+    assert named.returncode == 78
+    assert "webhook.token_file: /etc/forewarn/webhook/token: no such file" in named.stderr
     bad = tmp_path / "bad.yml"
     bad.write_text("policy: {mode: full}", "utf-8")
     refused = run("--config", str(bad))
     assert refused.returncode == 78
     (line,) = refused.stderr.splitlines()
-    assert line == f"{bad}: Invalid enum value 'full' - at `$.policy.mode`"
+    assert line == (
+        f"{bad}: Invalid enum value 'full' - at `$.policy.mode`, "
+        "expected one of observe, exclude, migrate"
+    )
 
 
 @pytest.mark.scenario

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from remediation.policy.targets import COOL
 from tests.remediation.site import eventually
 from tests.remediation.story.test_jobs_moved import LONG_SECONDS, add_gang, moving
 from tests.remediation.story.test_migrated import add_replicas, is_drained, running_on
 
 if TYPE_CHECKING:
     from tests.remediation.site import Site
+
+TARGET = {"name": COOL.name, "query": COOL.query, "least": COOL.least}
 
 
 def test_work_waits_for_room_on_an_excluded_node_and_leaves_when_some_comes(site: Site) -> None:
@@ -63,3 +66,18 @@ def bind_to(site: Site, node: str) -> None:
     site.core.create_namespaced_persistent_volume_claim(
         site.namespace, {"metadata": {"name": "data"}, "spec": claim}
     )
+
+
+def test_work_goes_where_it_is_cool_and_stays_while_nobody_can_tell(site: Site) -> None:
+    names = site.add_nodes(2)
+    add_replicas(site, "serve", 1)
+    (sick,) = running_on(site).values()
+    (other,) = set(names) - {sick}
+    with site.run(policy={**moving(), "targets": [TARGET]}) as running:
+        running.post(site.monitoring.fire(sick))
+        eventually(lambda: running.reasons() == {sick: "no_capacity"})
+        site.monitoring.margins[other] = 2.0
+        eventually(lambda: running.metric("tick_duration_seconds_count") > 5)
+        assert running.reasons() == {sick: "no_capacity"}
+        site.monitoring.margins[other] = 20.0
+        eventually(lambda: is_drained(site, sick), LONG_SECONDS)

@@ -53,7 +53,8 @@ def test_a_pod_that_asks_for_it_saves_its_work_before_it_is_moved(site: Site) ->
     site.add_nodes(2)
     pod = add_trainer(site, {"forewarn.dev/checkpoint": "annotate"})
     sick = pod.spec.node_name
-    with site.run(policy=moving()) as running:
+    # Longer than the test may take: what the pod answers must be noticed when it does.
+    with site.run(policy=moving(), pace={"tick_seconds": 600}) as running:
         running.post(site.monitoring.fire(sick))
         name = eventually(lambda: note_of(site, REQUESTED))
         eventually(lambda: running.reasons() == {sick: "checkpoint_pending"})

@@ -59,6 +59,12 @@ def test_a_training_set_holds_histories_and_labels(
         )
         np.testing.assert_array_equal(arrays["values"][2], again.values)
         assert len(set(arrays["seed"])) == 4
+        assert list(arrays["pace"]) == ["", "", "gradual", "gradual"]
+        assert np.isnan(arrays["severity"][:2]).all()
+        assert ((arrays["severity"][2:] >= 0.5) & (arrays["severity"][2:] <= 1.0)).all()
+        ends = arrays["onset_seconds"][2:] + arrays["duration_seconds"][2:]
+        np.testing.assert_allclose(ends, arrays["failure_seconds"][2:])
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize(

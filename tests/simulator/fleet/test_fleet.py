@@ -118,6 +118,20 @@ def test_nodes_of_a_rack_share_their_supply() -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "fails"), [("memory-storm", True), ("psu-ageing", True), ("maintenance", False)]
+)
+def test_a_node_has_failed_when_its_story_says_so_with_or_without_a_lost_gpu(
+    kind: str, fails: bool
+) -> None:
+    clock = Hand()
+    fleet = fleet_of([Machine("n1", "r", 1, fault(kind))], clock)
+    fleet.start()
+    assert not fleet.failed("n1")
+    clock.seconds += 5 * 60
+    assert fleet.failed("n1") is fails
+
+
+@pytest.mark.parametrize(
     ("changes", "expected"),
     [({"racks": 3}, "racks 3: expected 1 to"), ({"struck": 2}, "node 2: expected 0 to 1")],
 )

@@ -1,28 +1,32 @@
-"""Range queries to one Prometheus: one host, a body cap, a deadline, and a limit on requests."""
+"""Queries to one Prometheus, or what answers its query API: bounded, patient, never fooled.
+
+One host, a body cap, a deadline, and a limit on requests.
+"""
 
 from __future__ import annotations
 
 import base64
 import re
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import requests
+import urllib3
 
+from daemon import reach
 from daemon.secrets import SecretUnreadable
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from exporter.backfill.settings import BackfillSettings
+    from daemon.secrets import SecretFile
 
 CHUNK_BYTES = 64 * 1024
 BUSY = frozenset({429, 502, 503, 504})
-BUSY_ATTEMPTS = 3
 BUSY_WAIT_SECONDS = 1.0
-BUSY_WAIT_LIMIT_SECONDS = 10.0
 LIMIT_WORDS = re.compile(
     r"too many samples|maximum resolution|query length|exceeds? .*limit|limit exceeded"
     r"|max-(?:query-length|samples|series|chunks)|too (?:large|long)|would load too many",
@@ -46,6 +50,10 @@ class Trouble(StrEnum):
     STOPPED = "stopped"
 
 
+DOUBTFUL = frozenset({Trouble.UNAUTHORIZED, Trouble.BAD_CONTENT})
+"""What an expired credential looks like: a refusal, or a log-in page with status 200."""
+
+
 class HistoryUnreadable(Exception):
     """No history was to be had: `trouble`, and one line for the log."""
 
@@ -57,6 +65,41 @@ class HistoryUnreadable(Exception):
 
 class TooMuch(Exception):
     """The question is too big for the server or for us: a smaller one may work."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """Where the query API is, how to be let in, and how much may be asked of it.
+
+    `form` and `headers` go with every question: a tenant, or what one kind of
+    server wants to be told.  Secrets are read anew for each request.
+    """
+
+    url: str
+    ca_file: str = ""
+    token: SecretFile | None = None
+    user: tuple[SecretFile, SecretFile] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    form: Mapping[str, str] = field(default_factory=dict)
+    deadline_seconds: float = 300.0
+    """From `begin` on; beyond it nothing is asked any more."""
+    timeout_seconds: float = 30.0
+    requests_limit: int = 200
+    body_limit_bytes: int = 32 << 20
+    busy_attempts: int = 3
+    """How often one question is asked of a server that is busy."""
+    busy_wait_limit_seconds: float = 10.0
+    """The most that a Retry-After may ask."""
+
+    @property
+    def authorization(self) -> dict[str, str]:
+        """The Authorization header; raises `SecretUnreadable`."""
+        if self.token is not None:
+            return {"Authorization": f"Bearer {self.token.read()}"}
+        if self.user is not None:
+            pair = ":".join(secret.read() for secret in self.user).encode()
+            return {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
+        return {}
 
 
 class Range(NamedTuple):
@@ -84,7 +127,7 @@ class _Answer(msgspec.Struct):
 
 
 class Prometheus:
-    """The query API at `settings.url`.
+    """The query API at `access.url`.
 
     `monotonic` (seconds) measures the deadline set by `begin`; `stop` ends all
     waiting.  Redirects are not followed, so that no credential leaves the host,
@@ -93,24 +136,24 @@ class Prometheus:
 
     def __init__(
         self,
-        settings: BackfillSettings,
+        access: Access,
         session: requests.Session,
         *,
         monotonic: Callable[[], float],
         stop: threading.Event,
     ) -> None:
-        self._settings = settings
+        self._access = access
         self._session = session
         self._session.trust_env = False
         self._monotonic = monotonic
         self._stop = stop
-        self._url = settings.url.rstrip("/") + "/api/v1/query_range"
+        self._url = access.url.rstrip("/") + "/api/v1/query_range"
         self._deadline = 0.0
         self.sent = 0
 
     def begin(self) -> None:
         """Start an attempt: its time and its requests are counted from here."""
-        self._deadline = self._monotonic() + self._settings.deadline_seconds
+        self._deadline = self._monotonic() + self._access.deadline_seconds
         self.sent = 0
 
     def query_range(self, query: str, over: Range) -> list[Series]:
@@ -121,38 +164,45 @@ class Prometheus:
             "end": f"{over.end:.3f}",
             "step": f"{over.step:.3f}",
         }
-        refused, status = False, 0
-        for attempt in range(1, BUSY_ATTEMPTS + 1):
+        doubted, status, attempts = False, 0, self._access.busy_attempts
+        for attempt in range(1, attempts + 1):
             status, wait, body = self._post(form)
-            if status == 200:
-                return _decoded(body)
-            if status in {401, 403}:
-                # The secret may have been rotated in this moment: it is read again, once.
-                if refused:
-                    raise HistoryUnreadable(Trouble.UNAUTHORIZED, f"{self._url}: {status}")
-                refused = True
-            elif status in BUSY and not LIMIT_WORDS.search(_text(body)):
+            if status in BUSY and not LIMIT_WORDS.search(_text(body)):
                 self._rest(wait if wait is not None else BUSY_WAIT_SECONDS * attempt)
-            else:
-                self._refuse(status, body)
-        raise HistoryUnreadable(Trouble.BUSY, f"{self._url}: {status}, {BUSY_ATTEMPTS} times")
+                continue
+            try:
+                return self._matrix(status, body)
+            except HistoryUnreadable as failure:
+                # The secret may have been rotated in this moment: it is read again, once.
+                if doubted or failure.trouble not in DOUBTFUL:
+                    raise
+                doubted = True
+        raise HistoryUnreadable(Trouble.BUSY, f"{self._url}: {status}, {attempts} times")
+
+    def _matrix(self, status: int, body: bytes) -> list[Series]:
+        """Return the matrix of an answer, or raise what it is instead."""
+        if status == 200:
+            return _decoded(body)
+        if status in {401, 403}:
+            raise HistoryUnreadable(Trouble.UNAUTHORIZED, f"{self._url}: {status}")
+        raise self._refusal(status, body)
 
     def _post(self, form: dict[str, str]) -> tuple[int, float | None, bytes]:
         left = self._left()
-        if self.sent >= self._settings.requests_limit:
+        if self.sent >= self._access.requests_limit:
             raise HistoryUnreadable(
                 Trouble.OUT_OF_REQUESTS, f"{self.sent} requests were not enough"
             )
         self.sent += 1
-        timeout = min(self._settings.timeout_seconds, left)
+        timeout = min(self._access.timeout_seconds, left)
         try:
             # POST, since the list of channels is longer than some servers let an address be.
             with self._session.post(
                 self._url,
-                data=form,
-                headers=self._headers(),
+                data={**self._access.form, **form},
+                headers={**self._access.headers, **self._access.authorization},
                 timeout=timeout,
-                verify=self._settings.ca_file or True,
+                verify=self._access.ca_file or True,
                 allow_redirects=False,
                 stream=True,
             ) as answer:
@@ -160,50 +210,41 @@ class Prometheus:
         except SecretUnreadable as error:
             raise HistoryUnreadable(Trouble.SECRET_UNREADABLE, str(error)) from error
         except requests.Timeout as error:
-            if self._left() <= 0 or timeout < self._settings.timeout_seconds:
+            if self._left() <= 0 or timeout < self._access.timeout_seconds:
                 raise HistoryUnreadable(Trouble.OUT_OF_TIME, f"{self._url}: too slow") from error
             raise TooMuch(f"no answer within {timeout:.0f} s") from error
-        except requests.RequestException as error:
-            detail = " ".join(str(error).split())[:200]
-            raise HistoryUnreadable(Trouble.UNREACHABLE, f"{self._url}: {detail}") from error
-
-    def _headers(self) -> dict[str, str]:
-        token, user = self._settings.token, self._settings.user
-        if token is not None:
-            return {"Authorization": f"Bearer {token.read()}"}
-        if user is not None:
-            pair = ":".join(secret.read() for secret in user).encode()
-            return {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
-        return {}
+        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
+            detail = f"{self._url}: {reach.plainly(error)}, expected a query API of Prometheus"
+            raise HistoryUnreadable(Trouble.UNREACHABLE, detail) from error
 
     def _body(self, answer: requests.Response) -> bytes:
         body = bytearray()
         for chunk in answer.iter_content(CHUNK_BYTES):
             body += chunk
-            if len(body) > self._settings.body_limit_bytes:
-                raise TooMuch(f"more than {self._settings.body_limit_bytes} bytes")
+            if len(body) > self._access.body_limit_bytes:
+                raise TooMuch(f"more than {self._access.body_limit_bytes} bytes")
             self._left()
         return bytes(body)
 
-    def _refuse(self, status: int, body: bytes) -> None:
+    def _refusal(self, status: int, body: bytes) -> HistoryUnreadable | TooMuch:
         said = _text(body)
         if LIMIT_WORDS.search(said) or status == 413:
-            raise TooMuch(said)
+            return TooMuch(said or str(status))
         trouble = Trouble.REDIRECTED if 300 <= status < 400 else Trouble.REFUSED
-        raise HistoryUnreadable(trouble, f"{self._url}: {status} {said}")
+        return HistoryUnreadable(trouble, f"{self._url}: {status} {said}")
 
     def _left(self) -> float:
         """Return the seconds that are left; raises where there are none."""
         left = self._deadline - self._monotonic()
         if self._stop.is_set():
-            raise HistoryUnreadable(Trouble.STOPPED, "the exporter stops")
+            raise HistoryUnreadable(Trouble.STOPPED, "told to stop")
         if left <= 0:
-            limit = self._settings.deadline_seconds
+            limit = self._access.deadline_seconds
             raise HistoryUnreadable(Trouble.OUT_OF_TIME, f"not done within {limit:.0f} s")
         return left
 
     def _rest(self, seconds: float) -> None:
-        self._stop.wait(max(0.0, min(seconds, BUSY_WAIT_LIMIT_SECONDS, self._left())))
+        self._stop.wait(max(0.0, min(seconds, self._access.busy_wait_limit_seconds, self._left())))
 
 
 def _decoded(body: bytes) -> list[Series]:

@@ -1,0 +1,172 @@
+"""What others were seen to get wrong, each shown on the real API server.
+
+kept        60 alerts are posted and the process is killed at once; a new one
+            is started and must act on all of them.  Then: how long a freed
+            place in the budget lies idle.
+breaker     10 alerts where 3 grants are allowed: does it say that it stopped,
+            and does it go on after `resume`, without a restart?
+dying       the pods of an evicted node never end: is that called a success,
+            is anything evicted twice?
+landing     all nodes of a ReplicaSet but the spare ones alert at once, under
+            the real scheduler: do evicted pods land where they must leave again?
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kubernetes import client
+
+from benchmarks.pool import PODS_PER_NODE, Pool, wait
+from benchmarks.rows import Row, quantiles
+from simulator.controlplane.kubelet import FakeKubelets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GRACE_SECONDS = 30
+STEPS = "forewarn_remediation_steps_total"
+EVICTIONS = "forewarn_remediation_evictions_total"
+
+
+@contextmanager
+def pool_of(nodes: int, *, controllers: bool = False) -> Iterator[tuple[Pool, list[str]]]:
+    """A control plane with `nodes` nodes; yields it and their names."""
+    names = [f"gpu-{number:05d}" for number in range(nodes)]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Pool(Path(folder), controllers=controllers) as pool,
+    ):
+        if not controllers:
+            pool.add_nodes(names)
+        yield pool, names
+
+
+def kept(alerts: int = 60) -> Iterator[Row]:
+    """Kill the process right after it answered, and start another."""
+    with pool_of(300) as (pool, names):
+        pool.start()
+        seen = pool.follow_cordons()
+        pool.post(names[:alerts])
+        pool.processes.kill("remediation")
+        before = len(seen)
+        pool.start()
+        wait(lambda: len(seen) == alerts, 60)
+    yield Row(
+        f"killed after {alerts} accepted alerts ({before} done), acted on in the end",
+        f"{len(seen)}",
+        f"{alerts}",
+    )
+    yield from _idle_place()
+
+
+def _idle_place(nodes: int = 8) -> Iterator[Row]:
+    """Let nodes be emptied one at a time; how long after one is empty is the next cordoned?"""
+    with pool_of(100) as (pool, names):
+        pool.add_pods(names[:nodes], 2)
+        pool.end_pods()
+        pool.start(mode="migrate", limits={"concurrency": 1})
+        seen = pool.follow_cordons()
+        pool.post(names[:nodes])
+        wait(lambda: len(seen) == nodes, 120)
+    order = sorted(seen.values())
+    gaps = [1000 * (later - one) for one, later in itertools.pairwise(order)]
+    yield Row(
+        "one node at a time: cordon, empty, next cordon", quantiles(gaps), "seconds, not 150 s"
+    )
+
+
+def breaker(alerts: int = 10, allowed: int = 3) -> Iterator[Row]:
+    """Trip the breaker, read what is said of it, arm it again by order."""
+    with pool_of(100) as (pool, names):
+        pool.start(limits={"breaker_grants": allowed, "breaker_percent": 1})
+        seen = pool.follow_cordons()
+        pool.post(names[:alerts])
+        wait(lambda: pool.metric("forewarn_remediation_breaker_open"), 30)
+        ready = pool.get("/readyz").splitlines()
+        first = len(seen)
+        pool.order("resume")
+        wait(lambda: len(seen) > first, 30)
+        wait(lambda: pool.metric("forewarn_remediation_breaker_open"), 30)
+    said = next((line for line in ready if "breaker" in line), "nothing")
+    yield Row(f"{alerts} alerts, {allowed} grants an hour: cordoned", f"{first}", f"{allowed}")
+    yield Row("what readiness then says", said, "that it stopped")
+    yield Row("cordoned after `resume`, no restart", f"{len(seen) - first}", f"{allowed}")
+
+
+def dying(seconds: float = GRACE_SECONDS + 10) -> Iterator[Row]:
+    """Evict a node's pods, which never end, and look on until well after their grace."""
+    with pool_of(100) as (pool, names):
+        sick = names[0]
+        pool.add_pods([sick], PODS_PER_NODE)
+        pool.start(mode="migrate")
+        pool.follow_cordons()
+        pool.post([sick])
+        wait(lambda: pool.metric(f'{EVICTIONS}{{outcome="accepted"}}') == PODS_PER_NODE, 30)
+        pool.lose_kubelet(sick)
+        time.sleep(seconds)
+        called_done = pool.metric(f'{STEPS}{{decision="settle"}}')
+        asked = pool.metric(f'{EVICTIONS}{{outcome="accepted"}}')
+        story = json.loads(pool.get(f"/api/v1/episodes/{sick}"))["finding"]
+    yield Row(
+        f"pods Terminating {seconds:g} s on a dead node: called emptied", _no(called_done), "no"
+    )
+    yield Row("what is said of it", f"{story['state']}: {story['sentence']}", "")
+    yield Row("evictions of each pod meanwhile", f"{asked / PODS_PER_NODE:.2f}", "1.00")
+
+
+def landing(nodes: int = 6) -> Iterator[Row]:
+    """Let all nodes that work runs on alert at once, with as many cool ones beside."""
+    with (
+        pool_of(2 * nodes, controllers=True) as (pool, names),
+        FakeKubelets(pool.plane.kubeconfig, stop_seconds=1.0) as kubelets,
+    ):
+        for name in names[:nodes]:
+            kubelets.add_node(name, labels=POOL_LABEL)
+        _run_replicas(pool, 8 * nodes)
+        sick = {str(pod["spec"]["nodeName"]) for pod in pool.pods()}
+        old = {pod["metadata"]["uid"] for pod in pool.pods()}
+        for name in names[nodes:]:
+            kubelets.add_node(name, labels=POOL_LABEL)
+        pool.start(mode="migrate")
+        pool.follow_cordons()
+        landed = pool.follow_bindings()
+        pool.post(sorted(sick))
+        wait(lambda: pool.metric(f'{STEPS}{{decision="settle"}}') == len(sick), 120)
+    again = [uid for uid, node in landed.items() if uid not in old and node in sick]
+    moved = len(set(landed) - old)
+    what = f"{len(old)} pods on {len(sick)} nodes that alert at once: placed on one of these again"
+    yield Row(what, f"{len(again)} of {moved} placements", "0")
+
+
+POOL_LABEL = {"nvidia.com/gpu.present": "true"}
+
+
+def _run_replicas(pool: Pool, replicas: int) -> None:
+    gpu = {"nvidia.com/gpu": "1"}
+    container = {"name": "work", "image": "work", "resources": {"limits": gpu, "requests": gpu}}
+    template: dict[str, Any] = {
+        "metadata": {"labels": {"app": "serve"}},
+        "spec": {"containers": [container], "terminationGracePeriodSeconds": 5},
+    }
+    spec = {
+        "replicas": replicas,
+        "selector": {"matchLabels": {"app": "serve"}},
+        "template": template,
+    }
+    body = {"metadata": {"name": "serve"}, "spec": spec}
+    client.AppsV1Api(pool.api).create_namespaced_replica_set("jobs", body)
+    wait(
+        lambda: sum(pod["status"]["phase"] == "Running" for pod in pool.pods()) == replicas,
+        120,
+    )
+
+
+def _no(count: float) -> str:
+    return "yes" if count else "no"

@@ -1,0 +1,125 @@
+"""What a node's own model costs: `python -m benchmarks.finetune`.
+
+One simulated node of 8 GPUs and 30 days, every channel that the simulator
+shows, on the scale of a real training.  A fleet model of a few nodes is made
+first, only so that there is one; then the node's history is written as it
+would have been read, and the node's model is tuned, judged and written by a
+process of its own, whose time and memory are told.  How long a server takes to
+answer is not part of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+NODE, START, STEP = "gpu-a01", 1_700_006_400, 60
+
+
+class Silent:
+    """A reader of which nothing is asked: all is on disk."""
+
+
+def site(folder: Path, days: float, seed: int):  # noqa: ANN201 - a campaign, imported late
+    """Return the campaign of one node whose history lies in `folder`."""
+    from model.history.access import Server
+    from model.history.plan import Plan, PlannedNode
+    from model.history.question import Address, Question
+    from model.training.campaign import Campaign, Folders
+
+    plan = Plan(
+        server=Server("http://nowhere:9090"),
+        question=Question(),
+        start=START,
+        end=START + round(days * 86_400),
+        nodes=(PlannedNode(NODE, (Address("node", NODE),), ()),),
+        fleet=(NODE,),
+        shards=1,
+        seed=seed,
+        simulate="bundled",
+    )
+    folders = Folders(folder / "work", folder / "models")
+    return Campaign(plan, folders, Silent(), lambda *_: None)  # type: ignore[arg-type]
+
+
+def write_history(folder: Path, days: float, gpus: int, seed: int) -> float:
+    """Write what would have been read; return its size on disk in bytes per day."""
+    from model.sources.dcgm_series import Told, unchanged
+    from model.sources.series import Cube
+    from simulator.history import record
+    from simulator.shown import SHOWN
+
+    chunks = site(folder, days, seed).chunks(SHOWN)
+    history = record("healthy", node=NODE, seed=seed, steps=round(days * 1_440), gpus=gpus)
+    column = {name: place for place, name in enumerate(history.channels)}
+    for over in chunks.wanted.pieces():
+        first = round((over.start - START) / STEP)
+        values = np.full((gpus, over.count, len(chunks.wanted.names)), np.nan)
+        for place, name in enumerate(chunks.wanted.names):
+            if name in column:
+                values[:, :, place] = history.values[:, first : first + over.count, column[name]]
+        cube = Cube({f"GPU-{g}": values[g] for g in range(gpus)}, values[0], {})
+        cube.index.update({uuid: str(g) for g, uuid in enumerate(cube.gpu)})
+        chunks.keep(NODE, over, Told(cube, unchanged(over)))
+    files = [path.stat().st_size for path in (folder / "work").rglob("*.npz")]
+    return sum(files) / days
+
+
+def tune(folder: Path, days: float, seed: int) -> None:
+    """Tune the node's model and say how it ended; run as a process of its own."""
+    from model.training import own
+
+    campaign = site(folder, days, seed)
+    print(own.train(campaign, campaign.plan.nodes[0]))
+
+
+def main() -> None:
+    """Measure, and print one line of Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--days", type=float, default=30.0)
+    parser.add_argument("--gpus", type=int, default=8)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--tune", type=Path, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.tune is not None:
+        tune(asked.tune, asked.days, asked.seed)
+        return
+    with tempfile.TemporaryDirectory() as name:
+        measure(Path(name), asked)
+
+
+def measure(folder: Path, asked: argparse.Namespace) -> None:
+    """Prepare, tune in a child, and print what the child took."""
+    line = [sys.executable, "-m", "benchmarks.finetune", "--days", str(asked.days)]
+    line += ["--gpus", str(asked.gpus), "--seed", str(asked.seed)]
+    make_fleet(folder, asked.seed)
+    size = write_history(folder, asked.days, asked.gpus, asked.seed)
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    subprocess.run([*line, "--tune", str(folder)], check=True)
+    wall, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"| GPUs | days | wall, s | CPU, s | peak MiB | disk, MB a day | load |\n{'| --- ' * 7}|")
+    print(
+        f"| {asked.gpus} | {asked.days:g} | {wall:.0f} | {cpu:.0f} | {after.ru_maxrss / 1024:.0f} "
+        f"| {size / 1e6:.2f} | {os.getloadavg()[0]:.1f} |"
+    )
+
+
+def make_fleet(folder: Path, seed: int) -> None:
+    """Write a fleet model of a few simulated nodes, in a process of its own."""
+    out = folder / "models" / "fleet.onnx"
+    line = [sys.executable, "-m", "model", "train", "--simulate", "tiny", "--weights"]
+    line += ["--seed", str(seed), "--out", str(out)]
+    subprocess.run(line, check=True, stdout=subprocess.DEVNULL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""Counts of every scoring on every series, and the one scoring that made-up anomalies choose."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchmarks.tadgan import causal, overlap
+from benchmarks.tadgan import published as published_scorer
+from benchmarks.tadgan.overlap import Counts
+from benchmarks.tadgan.series import SETS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from benchmarks.tadgan.fitting import Fitted
+    from benchmarks.tadgan.series import Interval, Series
+    from benchmarks.tadgan.view import View
+
+    ByScoring = dict[str, Counts]
+
+RULES = {str(rule): rule for rule in causal.RULES}
+
+
+@dataclass(frozen=True, slots=True)
+class OneSeries:
+    """What every scoring made of a series, and of its training part with made-up anomalies."""
+
+    group: str
+    name: str
+    apart: bool
+    fit_cpu_seconds: float
+    look_cpu_seconds: float
+    published: ByScoring
+    causal: ByScoring
+    published_on_trials: ByScoring
+    causal_on_trials: ByScoring
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """All series; `scoring` and `rule` were chosen on training parts alone."""
+
+    seed: int
+    series: tuple[OneSeries, ...]
+    common_cpu_seconds: float
+    scoring: str
+    rule: str
+
+    def of_set(self, group: str, *, scorer: str, scoring: str) -> Counts:
+        """Return a set's sums for one scoring of the `published` or the `causal` scorer."""
+        return overlap.total(
+            getattr(one, scorer)[scoring] for one in self.series if one.group == group
+        )
+
+    def mean_f1(self, *, scorer: str, scoring: str) -> float:
+        """Return the mean over the sets of each set's F1, as the published tables average."""
+        return sum(self.of_set(g, scorer=scorer, scoring=scoring).f1 for g in SETS) / len(SETS)
+
+
+def judge(
+    fitted: Iterable[tuple[Series, Fitted]], common_cpu_seconds: float, *, seed: int
+) -> Judged:
+    """Score every series; only those with a training part of their own choose the scoring."""
+    series = tuple(_judge(one, views) for one, views in fitted)
+    chosen_from = [one for one in series if one.apart]
+    return Judged(
+        seed=seed,
+        series=series,
+        common_cpu_seconds=common_cpu_seconds,
+        scoring=_best([one.published_on_trials for one in chosen_from]),
+        rule=_best([one.causal_on_trials for one in chosen_from]),
+    )
+
+
+def published(folder: Path, every: Sequence[Series]) -> dict[str, dict[str, float]]:
+    """Return the F1 of each pipeline of Orion 0.7.1 by set, from its counts per series.
+
+    Where a pipeline failed on a series, all that is true of it counts as missed.
+    """
+    true = {(one.group, one.name): len(one.truth) for one in every}
+    with gzip.open(folder / "published" / "orion_0.7.1.csv.gz", "rt", encoding="utf-8") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["dataset"] in SETS]
+    sums: dict[str, dict[str, Counts]] = {}
+    for row in rows:
+        sets = sums.setdefault(row["pipeline"], dict.fromkeys(SETS, Counts()))
+        if row["status"] == "OK":
+            counts = Counts(*(int(float(row[key] or 0)) for key in ("tp", "fp", "fn")))
+        else:
+            counts = Counts(missed=true[row["dataset"], row["signal"]])
+        sets[row["dataset"]] += counts
+    return {
+        name: {group: counts.f1 for group, counts in sets.items()} for name, sets in sums.items()
+    }
+
+
+def _judge(one: Series, views: Fitted) -> OneSeries:
+    return OneSeries(
+        group=one.group,
+        name=one.name,
+        apart=one.apart,
+        fit_cpu_seconds=views.fit_seconds,
+        look_cpu_seconds=views.look_seconds,
+        published=_by_scoring(views.test, one.truth),
+        causal=_by_rule(views.train, views.test, one.truth),
+        published_on_trials=_by_scoring(views.trial, views.trial_truth),
+        causal_on_trials=_by_rule(views.train, views.trial, views.trial_truth),
+    )
+
+
+def _by_scoring(view: View, truth: Sequence[Interval]) -> ByScoring:
+    known = published_scorer.parts(view)
+    return {
+        name: overlap.count(truth, published_scorer.detect(published_scorer.score(known, name)))
+        for name in published_scorer.SCORES
+    }
+
+
+def _by_rule(train: View, test: View, truth: Sequence[Interval]) -> ByScoring:
+    return {
+        name: overlap.count(truth, causal.detect(train, test, rule)) for name, rule in RULES.items()
+    }
+
+
+def _best(every: Sequence[ByScoring]) -> str:
+    """Return the scoring with the best F1 over all; of equals the first."""
+    names = list(every[0])
+    return max(names, key=lambda name: overlap.total(one[name] for one in every).f1)

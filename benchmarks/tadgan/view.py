@@ -1,0 +1,44 @@
+"""A scaled series and what a model makes of it: all that the scorers are given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+STRIDE = 8
+"""One window in so many is looked at, so that 12 or 13 of 100 steps cover each step."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """`values` is [step]; `rebuilt` [window, step of the window] and `critic` [window].
+
+    Windows begin at every `STRIDE`-th step such that the last ends with the
+    series, and one at the very beginning.
+    """
+
+    values: NDArray[np.float32]
+    rebuilt: NDArray[np.float32]
+    critic: NDArray[np.float32]
+
+    @property
+    def window_steps(self) -> int:
+        """How long a window is."""
+        return int(self.rebuilt.shape[1])
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """The step at which each window begins."""
+        return starts(len(self.values), self.window_steps)[: len(self.critic)]
+
+
+def starts(steps: int, window_steps: int) -> NDArray[np.int64]:
+    """Return where the windows of a series begin."""
+    last = steps - window_steps
+    every = np.arange(last % STRIDE, last + 1, STRIDE, dtype=np.int64)
+    return every if every[0] == 0 else np.insert(every, 0, 0)

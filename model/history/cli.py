@@ -1,0 +1,214 @@
+"""The subcommands of `forewarn-model` that read a site's own history."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import threading
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from daemon.clocks import system_clock
+from daemon.prometheus import HistoryUnreadable
+from model.history import arguments as flags
+from model.history.refused import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from model.history.plan import Plan
+
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+DEFAULT_SEED = 7
+FLEET_NODES = 32
+FLEET_WAIT_SECONDS = 6 * 3_600.0
+_FLEET = f"nodes that the fleet's model is trained on (default: {FLEET_NODES})"
+_SHARDS = "shares of nodes that the plan is made for (default: 1)"
+INDEX = "JOB_COMPLETION_INDEX"
+"""Set by Kubernetes in each pod of an Indexed Job."""
+
+TRAIN = """\
+Trains on simulated nodes (--simulate SIZE --out FILE), or on a site's own
+history (--prometheus URL, or --work of a plan, --out FOLDER): first the fleet's
+model, then one for each node that has at least three days of quiet time to
+learn from.  What is done is never trained again: a run that was stopped or
+killed goes on where it was when the same line is given again."""
+
+PLAN = """\
+Finds the nodes of a site and fixes what its training consists of: nodes, time
+span, seed and shards.  `train --work` carries it out, in any number of pods."""
+
+BACKTEST = """\
+Replays an artefact over a site's own history and says what it would have said:
+recall, lead time, false alerts, and whether its probabilities were better than
+to answer "healthy" always.  Run it before you trust an alert."""
+
+
+def add_train(parser: argparse.ArgumentParser) -> None:
+    """Add what `train` needs for a site's history."""
+    flags.add(parser, required=False)
+    _add_work(parser, required=False)
+    parser.add_argument("--fleet-nodes", type=int, default=FLEET_NODES, help=_FLEET)
+    parser.add_argument("--shards", type=int, default=1, help=_SHARDS)
+    parser.add_argument(
+        "--only",
+        choices=("fleet", "nodes"),
+        help="only the fleet's model, or only nodes' own (which waits for plan and fleet's model)",
+    )
+    parser.add_argument(
+        "--shard",
+        type=int,
+        metavar="INDEX",
+        help=f"only the nodes of this share of the plan, from 0 (default: ${INDEX}, else all)",
+    )
+
+
+def add_plan(commands: Commands) -> None:
+    """Add the subcommand `plan`."""
+    plan = commands.add_parser(
+        "plan",
+        help="find a site's nodes and share their training out",
+        description=PLAN,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    flags.add(plan, required=True)
+    _add_work(plan, required=True)
+    plan.add_argument("--shards", type=int, default=1, help=_SHARDS)
+    plan.add_argument("--fleet-nodes", type=int, default=FLEET_NODES, help=_FLEET)
+    plan.add_argument("--seed", type=int, help="decides every weight (default: 7)")
+    plan.add_argument(
+        "--simulate",
+        choices=("bundled", "tiny", "none"),
+        help="simulated failures beside the site's own (default: bundled)",
+    )
+    plan.set_defaults(run=_plan)
+
+
+def add_backtest(commands: Commands) -> None:
+    """Add the subcommand `backtest`."""
+    backtest = commands.add_parser(
+        "backtest",
+        help="replay an artefact over a site's own history",
+        description=BACKTEST,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    backtest.add_argument("file", type=Path, help="the .onnx file to judge")
+    flags.add(backtest, required=True)
+    _add_work(backtest, required=False)
+    backtest.add_argument("--json", type=Path, help="also write the table here as JSON")
+    backtest.set_defaults(run=_backtest)
+
+
+def train(arguments: argparse.Namespace) -> int:
+    """Carry out a plan, making it first where there is none; 1 where a node could not be read."""
+    if arguments.work is None:
+        raise SystemExit("forewarn-model: train: --prometheus needs --work, a folder to keep in")
+    with _clearly():
+        waits = FLEET_WAIT_SECONDS if arguments.only == "nodes" else 0.0
+        if waits and not arguments.prometheus:
+            _wait_for_plan(arguments.work, waits)
+        plan = _known_or_made(arguments, arguments.shards)
+        from model.training import site_command
+        from model.training.campaign import Folders
+
+        shard = arguments.shard
+        if shard is None and os.environ.get(INDEX, "").isdigit():
+            shard = int(os.environ[INDEX])
+        failed = site_command.train(
+            plan,
+            Folders(arguments.work, arguments.out),
+            stages=(arguments.only,) if arguments.only else ("fleet", "nodes"),
+            shard=shard,
+            wait_seconds=waits,
+        )
+    return int(bool(failed))
+
+
+def _add_work(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    parser.add_argument(
+        "--work",
+        type=Path,
+        required=required,
+        metavar="FOLDER",
+        help="plan, history and marks of what is done; keep it, and a later run goes on",
+    )
+
+
+def _plan(arguments: argparse.Namespace) -> None:
+    from model.history import planning
+
+    with _clearly():
+        made = _made(arguments, arguments.shards)
+        print(planning.describe(made, arguments.work))
+
+
+def _wait_for_plan(work: Path, seconds: float) -> None:
+    """Wait for the plan, which another pod makes."""
+    from model.history import planning
+
+    rest = threading.Event().wait
+    planning.wait(lambda: planning.find(work) is not None, seconds, rest, f"plan in {work}")
+
+
+def _known_or_made(arguments: argparse.Namespace, shards: int) -> Plan:
+    """Return the plan in --work; where there is none, make it of the flags."""
+    from model.history import planning
+
+    known = planning.find(arguments.work)
+    if known is None:
+        if not arguments.prometheus:
+            planning.load(arguments.work)
+        return _made(arguments, shards)
+    if not arguments.prometheus:
+        return known
+    asked = flags.read(arguments, system_clock().wall)
+    seed, simulate = _decided(arguments)
+    planning.agrees(known, asked, seed=seed, simulate=simulate, until=bool(arguments.until))
+    return planning.at(known, asked.server)
+
+
+def _made(arguments: argparse.Namespace, shards: int) -> Plan:
+    from model.history import planning
+    from model.history.reader import connect
+
+    asked = flags.read(arguments, system_clock().wall)
+    seed, simulate = _decided(arguments)
+    made, strange = planning.make(
+        connect(asked.server),
+        asked,
+        shards=shards,
+        seed=seed,
+        simulate=simulate,
+        fleet=arguments.fleet_nodes,
+    )
+    for line in strange:
+        print(f"forewarn-model: {asked.origin}: {line}", file=sys.stderr)
+    planning.write(arguments.work, made, asked.incidents)
+    return made
+
+
+def _decided(arguments: argparse.Namespace) -> tuple[int, str]:
+    seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
+    return seed, arguments.simulate or "bundled"
+
+
+def _backtest(arguments: argparse.Namespace) -> None:
+    from model.training import backtest
+
+    with _clearly(), ExitStack() as stack:
+        work = arguments.work or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        asked = flags.read(arguments, system_clock().wall)
+        backtest.run(arguments.file, asked, work, json_path=arguments.json)
+
+
+@contextmanager
+def _clearly() -> Iterator[None]:
+    """Turn what a person can set right into one line and status 1."""
+    try:
+        yield
+    except (Refused, HistoryUnreadable) as refusal:
+        raise SystemExit(f"forewarn-model: {refusal}") from None

@@ -1,0 +1,78 @@
+"""What an artefact would have said of a site's own past."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from rich.console import Console
+
+from model import runtime, schema
+from model.history import incidents as listing
+from model.history.chunks import Chunks, Wanted
+from model.history.files import put
+from model.history.plan import discover
+from model.history.reader import connect
+from model.history.refused import TooLittle
+from model.training import evaluate, table
+from model.training.bars import Bars, progress
+from model.training.fleet import told
+from model.training.site import SiteStock, asked_channels, survey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from model.history.arguments import Asked
+    from model.history.timeline import Timeline
+    from model.training.dataset import Episode
+
+
+def run(path: Path, asked: Asked, work: Path, *, json_path: Path | None) -> None:
+    """Read, replay, print the table, and write it where asked; raises `Refused`."""
+    console = Console(highlight=False, soft_wrap=True)
+    predictor = runtime.load(path)
+    rows = listing.parse(asked.incidents, asked.origin) if asked.incidents else []
+    reader = connect(asked.server)
+    names = predictor.info.names
+    wanted = Wanted(asked.question, asked_channels(names), asked.start, asked.end)
+    chunks = Chunks(work / "history", wanted, reader)
+    with progress(console) as bars:
+        report = Bars(bars)
+        found = discover(reader, asked.question, asked.start, asked.end)
+        timelines = []
+        for done, node in enumerate(found, 1):
+            chunks.fetch(node.name, node.addresses, lambda *_: None)
+            timelines.append(survey(chunks, node.name, rows))
+            report("reading history", done, len(found), node.name)
+        stock = SiteStock(chunks, timelines, names, (asked.start, asked.end))
+        if not stock.records:
+            raise TooLittle(f"nothing to judge: {told(timelines)}")
+
+        def watched() -> Iterator[Episode]:
+            for done, episode in enumerate(stock.episodes(quiet=False), 1):
+                yield episode
+                report("replaying", done, stock.records, episode.node)
+
+        data = f"{len(stock.nodes)} nodes of a site, {_days(asked):g} days"
+        judged = evaluate.evaluate(predictor, watched(), data, as_they_are=True)
+    for line in listing.unknown(rows, {node.name for node in found}):
+        console.print(f"warning: {asked.origin}: {line}")
+    console.print(table.render(judged))
+    console.print(f"\nThe field is this site itself.\n{told(timelines)}\n{signs(timelines)}")
+    if json_path is not None:
+        put(json_path, msgspec.json.format(msgspec.json.encode(judged)) + b"\n")
+
+
+def signs(timelines: list[Timeline]) -> str:
+    """Say by what the failures were known."""
+    counts: dict[str, int] = {}
+    for one in timelines:
+        for failure in one.failures:
+            counts[failure.sign] = counts.get(failure.sign, 0) + 1
+    shown = ", ".join(f"{sign} {count}" for sign, count in sorted(counts.items()))
+    return f"failures by their first sign: {shown or 'none'}"
+
+
+def _days(asked: Asked) -> float:
+    return (asked.end - asked.start) // schema.STEP_SECONDS / 1_440

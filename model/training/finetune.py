@@ -1,0 +1,172 @@
+"""From a fleet's model to one node's: its own weights of TadGAN, its own frozen constants.
+
+What a channel means (scaling) and what evidence is worth (hazards) stay the
+fleet's: a node's month is far more constant than a fleet, and a scale taken
+from it would make one quantum of a sensor an alarm.  The node's constants
+never become much narrower than the fleet's, for the same reason.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model import schema
+from model.training.pipeline import same_width
+from model.training.rows import MOMENTS_AT_ONCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torch import nn
+
+    from model.training.dataset import Episode
+    from model.training.graph import Graph
+    from model.training.scaling import View
+
+NARROWEST = 0.5
+"""A node's spread is never below this share of the fleet's."""
+SEEN_RATIO = 0.05
+"""A channel that the node shows less often than this keeps the fleet's constants."""
+WORSE = 1.02
+"""The tuned reconstruction may be this much worse on held-out time before it is refused."""
+ALARM = 0.2
+"""A probability within 24 h above this is an alert (`alerts/predictions.rules.yml`)."""
+CONSTANTS = ("residual", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """How a node's weights are tuned: windows of training, steps, rows of a step."""
+
+    windows: int = 1_600
+    iterations: int = 240
+    batch: int = 64
+    learning_rate: float = 2.0e-4
+    hide_ratio: float = 0.15
+    least_hours: float = 72.0
+    """Less quiet time of a node than this says too little of it."""
+
+
+class Kept(Exception):
+    """The node keeps the fleet's model; says why."""
+
+
+class Windows(NamedTuple):
+    """Healthy windows [moment, gpu, step, channel]: to train on, and later ones to judge by."""
+
+    fit: Tensor
+    held: Tensor
+
+
+def sample(episodes: Iterable[Episode], steps: int, count: int, seed: int) -> Tensor:
+    """Draw about `count` windows from episodes that span `steps` grid steps."""
+    rng = np.random.default_rng([seed, 21])
+    parts = []
+    for whole in episodes:
+        length = len(whole.hours)
+        share = max(1, round(count * length / max(steps, 1)))
+        moments = np.sort(rng.integers(schema.WINDOW_STEPS, length, share))
+        windows = whole.windows(moments, schema.WINDOW_STEPS)
+        parts.append(torch.from_numpy(windows))
+    if not parts:
+        raise Kept("no stretch of quiet time")
+    return torch.cat(same_width(parts))
+
+
+def tune(fleet: Graph, windows: Windows, tuning: Tuning, seed: int) -> Graph:
+    """Return the node's graph; raises `Kept` where the fleet's serves the node better."""
+    graph = copy.deepcopy(fleet)
+    _fit(graph, windows.fit, tuning, seed)
+    before, after = (rebuilding_error(one, windows.held) for one in (fleet, graph))
+    if not after <= before * WORSE:
+        raise Kept(f"tuned weights rebuild held-out time worse ({after:.4f}, fleet {before:.4f})")
+    freeze(graph, fleet, windows.held)
+    high, usual = (_highest(one, windows.held) for one in (graph, fleet))
+    if high > max(usual, ALARM):
+        raise Kept(f"the tuned model alarms in quiet time ({high:.2f}, fleet {usual:.2f})")
+    return graph
+
+
+def rebuilding_error(graph: Graph, windows: Tensor) -> float:
+    """Return the mean squared error of the reconstruction over what was seen."""
+    total = count = 0.0
+    with torch.no_grad():
+        for view in _views(graph, windows):
+            values, seen = view.values.flatten(0, -3), view.seen.flatten(0, -3)
+            rebuilt, _ = graph.tadgan(values, seen)
+            total += float((((rebuilt - values) ** 2) * seen).sum())
+            count += float(seen.sum())
+    return total / max(count, 1.0)
+
+
+def freeze(graph: Graph, fleet: Graph, windows: Tensor) -> None:
+    """Set the node's constants from held-out windows, held to the fleet's where it says little."""
+    with torch.no_grad():
+        view = graph.scaling(windows)
+        graph.scorer.freeze(graph.raw(view))
+        graph.gather.freeze(view)
+        seen = view.seen.flatten(0, -2).mean(0) > SEEN_RATIO
+        scorer, theirs = graph.scorer, fleet.scorer
+        for name in CONSTANTS:
+            _hold(scorer, theirs, f"{name}_mean", f"{name}_spread", seen)
+        _narrowest(scorer.critic_spread, theirs.critic_spread)
+        _narrowest(graph.gather.peer_spread, fleet.gather.peer_spread)
+        scorer.typical.copy_(torch.ones(()))
+        scorer.typical.copy_(scorer(graph.raw(view)).score.mean())
+
+
+def _fit(graph: Graph, windows: Tensor, tuning: Tuning, seed: int) -> None:
+    """Tune encoder and generator to rebuild the node's windows; the critic stays the fleet's."""
+    random = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        views = list(_views(graph, windows))
+        values = torch.cat([view.values.flatten(0, 1) for view in views])
+        seen = torch.cat([view.seen.flatten(0, 1) for view in views])
+    tadgan = graph.tadgan.train()
+    weights = [*tadgan.encoder.parameters(), *tadgan.generator.parameters()]
+    optimiser = torch.optim.Adam(weights, lr=tuning.learning_rate)
+    for _ in range(tuning.iterations):
+        rows = torch.randint(len(values), (tuning.batch,), generator=random)
+        batch, mask = values[rows], seen[rows]
+        hidden = torch.rand((len(rows), 1, batch.shape[-1]), generator=random)
+        shown = mask * (hidden >= tuning.hide_ratio).to(mask.dtype)
+        rebuilt = tadgan.generator(tadgan.encoder(batch * shown, shown))
+        loss = (((rebuilt - batch) ** 2) * mask).sum() / mask.sum().clamp(min=1.0)
+        if not torch.isfinite(loss):
+            raise Kept("tuning went astray: the error is not finite")
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        optimiser.step()
+    tadgan.eval()
+
+
+def _highest(graph: Graph, windows: Tensor) -> float:
+    """Return the highest probability within 24 h over the windows, each from a cold start."""
+    horizon = list(schema.HORIZONS).index("24h")
+    highest = 0.0
+    with torch.no_grad():
+        for window in windows:
+            state = torch.zeros((window.shape[0], graph.memory.width))
+            highest = max(highest, float(graph(window, state).node_probability[horizon]))
+    return highest
+
+
+def _views(graph: Graph, windows: Tensor) -> Iterable[View]:
+    return (graph.scaling(part) for part in windows.split(MOMENTS_AT_ONCE))
+
+
+def _hold(own: nn.Module, fleet: nn.Module, mean: str, spread: str, seen: Tensor) -> None:
+    for name in (mean, spread):
+        mine, theirs = getattr(own, name), getattr(fleet, name)
+        mine.copy_(torch.where(seen, mine, theirs))
+    _narrowest(getattr(own, spread), getattr(fleet, spread))
+
+
+def _narrowest(own: Tensor, fleet: Tensor) -> None:
+    own.copy_(torch.maximum(own, NARROWEST * fleet))

@@ -1,0 +1,115 @@
+"""History is read in bounded pieces, kept on disk, and read again only where it is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from daemon.prometheus import HistoryUnreadable
+from model.history.access import Server
+from model.history.chunks import Chunks, Wanted
+from model.history.plan import discover
+from model.history.question import Address, Question
+from model.history.reader import connect
+from model.history.record import assemble
+from model.history.refused import PlanRefused
+from simulator.history import Recording
+from tests.factories.history import START, SimulatedSite
+from tests.factories.prometheus import FakePrometheus
+
+STEPS = 1_500
+NAMES = ("gpu_temperature_celsius", "gpu_energy_joules_total", "node_power_watts")
+ADDRESS = [Address("node", "n1")]
+WANTED = Wanted(Question(), NAMES, START, START + STEPS * 60)
+
+
+@pytest.fixture(scope="module")
+def site() -> SimulatedSite:
+    return SimulatedSite([Recording("healthy", "n1", 3)], STEPS)
+
+
+@pytest.fixture
+def server(site: SimulatedSite) -> Iterator[FakePrometheus]:
+    fake = FakePrometheus(answer=site)
+    yield fake
+    fake.close()
+
+
+def chunks(folder: Path, server: FakePrometheus, wanted: Wanted = WANTED) -> Chunks:
+    return Chunks(folder, wanted, connect(Server(server.url)))
+
+
+def test_what_is_on_disk_is_what_the_page_said(
+    tmp_path: Path, server: FakePrometheus, site: SimulatedSite
+) -> None:
+    kept = chunks(tmp_path, server)
+    told: list[tuple[int, int]] = []
+    kept.fetch("n1", ADDRESS, lambda done, total: told.append((done, total)))
+    got = assemble(kept, "n1", NAMES, WANTED.start, WANTED.end)
+    history = site.histories[0]
+    columns = [history.channels.index(name) for name in NAMES]
+    np.testing.assert_array_equal(got.values, history.values[:, :, columns])
+    assert told[-1] == (3, 3)
+    assert max(asked.points for asked in server.asked) <= 720
+
+
+def test_a_part_of_the_time_and_of_the_channels_can_be_taken(
+    tmp_path: Path, server: FakePrometheus, site: SimulatedSite
+) -> None:
+    kept = chunks(tmp_path, server)
+    kept.fetch("n1", ADDRESS, lambda *_: None)
+    got = assemble(kept, "n1", NAMES[:1], START + 600 * 60, START + 800 * 60)
+    column = site.histories[0].channels.index(NAMES[0])
+    np.testing.assert_array_equal(got.values[:, :, 0], site.histories[0].values[:, 600:800, column])
+
+
+def test_only_what_is_missing_or_damaged_is_asked_again(
+    tmp_path: Path, server: FakePrometheus
+) -> None:
+    chunks(tmp_path, server).fetch("n1", ADDRESS, lambda *_: None)
+    first = len(server.asked)
+    chunks(tmp_path, server).fetch("n1", ADDRESS, lambda *_: None)
+    assert len(server.asked) == first
+    files = sorted(tmp_path.rglob("*.npz"))
+    files[0].unlink()
+    files[1].write_bytes(files[1].read_bytes()[:300])
+    chunks(tmp_path, server).fetch("n1", ADDRESS, lambda *_: None)
+    assert len(server.asked) == first + 2
+
+
+def test_a_read_that_fails_keeps_what_it_had_and_leaves_no_half_file(
+    tmp_path: Path, server: FakePrometheus, site: SimulatedSite
+) -> None:
+    server.answer = lambda asked: site(asked) if len(server.asked) < 2 else (400, {}, b"no more")
+    with pytest.raises(HistoryUnreadable, match="no more"):
+        chunks(tmp_path, server).fetch("n1", ADDRESS, lambda *_: None)
+    assert [path.suffix for path in tmp_path.rglob("*.*")] == [".npz"]
+
+
+def test_another_question_never_mixes_with_this_one(tmp_path: Path, server: FakePrometheus) -> None:
+    other = Wanted(Question(match={"cluster": "b"}), NAMES, WANTED.start, WANTED.end)
+    chunks(tmp_path, server).fetch("n1", ADDRESS, lambda *_: None)
+    chunks(tmp_path, server, other).fetch("n1", ADDRESS, lambda *_: None)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_nodes_are_found_by_their_label_and_its_pattern(
+    server: FakePrometheus, site: SimulatedSite
+) -> None:
+    reader = connect(Server(server.url))
+    whole = Question(labels=("node",), pattern="n(.*)")
+    (found,) = discover(reader, whole, WANTED.start, WANTED.end)
+    assert (found.name, found.addresses) == ("1", (Address("node", "n1"),))
+    with pytest.raises(PlanRefused, match=r"1 values of node, none of which .* for example n1"):
+        discover(reader, Question(nodes="gpu-.*"), WANTED.start, WANTED.end)
+
+
+def test_an_answer_without_any_series_is_an_error_and_says_what_to_look_at(
+    server: FakePrometheus,
+) -> None:
+    server.answer = lambda _: None
+    with pytest.raises(HistoryUnreadable, match="right server, and the right --family"):
+        discover(connect(Server(server.url)), Question(), WANTED.start, WANTED.end)

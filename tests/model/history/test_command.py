@@ -1,0 +1,111 @@
+"""The command says what it found, and what is wrong, in one line each; without PyTorch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from model import cli
+from simulator.history import Recording
+from tests.factories.history import SimulatedSite
+from tests.factories.prometheus import FakePrometheus
+
+STEPS = 800
+
+
+@pytest.fixture(scope="module")
+def site() -> SimulatedSite:
+    return SimulatedSite(
+        [Recording("healthy", "gpu-a1", 1), Recording("healthy", "gpu-a2", 2)], STEPS
+    )
+
+
+@pytest.fixture
+def server(site: SimulatedSite) -> Iterator[FakePrometheus]:
+    fake = FakePrometheus(answer=site)
+    yield fake
+    fake.close()
+
+
+def plan(server: FakePrometheus, site: SimulatedSite, work: Path, *more: str) -> int:
+    span = ("--until", str(site.end), "--days", "0.5")
+    return cli.main(["plan", "--prometheus", server.url, *span, "--work", str(work), *more])
+
+
+def test_a_plan_says_what_it_found_and_is_written(
+    server: FakePrometheus, site: SimulatedSite, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listed = tmp_path / "list.csv"
+    listed.write_text("node,start,cause\ngpu-A2,2023-11-15T00:00:00Z,power\n")
+    assert plan(server, site, tmp_path, "--shards", "5", "--incidents", str(listed)) == 0
+    told = capsys.readouterr()
+    assert "2 nodes (2 with not named), 0.5 days" in told.out
+    assert "5 shards of up to 1 nodes" in told.out
+    assert "line 2: node 'gpu-A2': no series knows it; is it 'gpu-a2'?" in told.err
+    written = json.loads((tmp_path / "plan.json").read_text())
+    assert [node["name"] for node in written["nodes"]] == ["gpu-a1", "gpu-a2"]
+    assert written["end"] - written["start"] == 43_200
+    assert (tmp_path / "incidents.csv").read_text() == listed.read_text()
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--match", "cluster"], "--match 'cluster': expected LABEL=VALUE"),
+        (["--nodes", "("], "--nodes '(': not a regular expression"),
+        (["--until", "2026-10-25 02:30"], "--until '2026-10-25 02:30': expected an offset or Z"),
+        (["--days", "0"], "--days 0.0: expected more than nothing"),
+        (["--token-file", "/nowhere"], "secret_unreadable: /nowhere"),
+        (["--nodes", "cpu.*"], "2 values of node, none of which is a node"),
+    ],
+)
+def test_what_cannot_be_meant_is_one_clear_line(
+    server: FakePrometheus, site: SimulatedSite, tmp_path: Path, more: list[str], words: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        plan(server, site, tmp_path, *more)
+    assert str(ended.value).startswith("forewarn-model: ")
+    assert words in str(ended.value)
+    assert "\n" not in str(ended.value)
+    assert not (tmp_path / "plan.json").exists()
+
+
+def test_a_list_with_mistakes_tells_all_of_them_and_plans_nothing(
+    server: FakePrometheus, site: SimulatedSite, tmp_path: Path
+) -> None:
+    listed = tmp_path / "list.csv"
+    listed.write_text("node,start,cause\na,now,power\nb,2023-11-15T00:00:00Z,fire\n")
+    with pytest.raises(SystemExit, match=r"2 rows cannot be used(.|\n)*line 2:(.|\n)*line 3:"):
+        plan(server, site, tmp_path, "--incidents", str(listed))
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (["--out", "x"], "expected --prometheus, --work or --simulate SIZE"),
+        (["--out", "x", "--prometheus", "http://a:9090"], "--prometheus needs --work"),
+        (["--out", "x", "--work", "/nowhere"], "/nowhere/plan.json: no such file"),
+    ],
+)
+def test_training_says_what_it_lacks(line: list[str], words: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["train", *line])
+    assert words in str(ended.value)
+
+
+@pytest.mark.parametrize("command", ["plan", "train", "backtest"])
+def test_help_teaches(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        cli.main([command, "--help"])
+    told = capsys.readouterr().out
+    for flag in (
+        "--prometheus URL",
+        "--family {forewarn,dcgm}",
+        "--incidents CSV",
+        "--work FOLDER",
+    ):
+        assert flag in told

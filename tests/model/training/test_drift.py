@@ -1,0 +1,73 @@
+"""Simulated faults do not take the shipped model's right to act, a foreign kind of node does."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from exporter import drift
+from exporter.settings import ModelSettings
+from model import runtime
+from model.cli import BUNDLED
+from model.training import completion
+from model.training.dataset import episode
+from simulator.history import Recording, record_all
+from simulator.scenario import HEALTHY, Scenario
+from simulator.workload import Workload
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from model.artefact import ArtefactInfo
+
+STEPS = 1_440
+HOUR = 3_600.0
+FOREIGN = {
+    "gpu_power_limit_watts": 400.0,
+    "gpu_memory_clock_hertz": 1.215e9,
+    "node_fan_speed_rpm": 11_000.0,
+}
+"""Another board, in a case with other fans."""
+
+
+@pytest.fixture(scope="module")
+def info(tmp_path_factory: pytest.TempPathFactory) -> ArtefactInfo:
+    path: Path = tmp_path_factory.mktemp("drift") / "fleet.onnx"
+    shutil.copy(BUNDLED, path)
+    completion.complete(path)
+    return runtime.load(path).info
+
+
+def drift_after(info: ArtefactInfo, scenario: Scenario, readings: dict[str, float]) -> float:
+    (history,) = record_all([Recording(scenario, "n1", 5)], steps=STEPS, step_seconds=60)
+    whole = episode(history)
+    columns = [whole.channels.index(name) for name in info.training_ranges]
+    rows = whole.readings[:, :, columns].astype(np.float64)
+    for name, value in readings.items():
+        rows[..., list(info.training_ranges).index(name)] = value
+    held = drift.cold(info)
+    for step in range(STEPS):
+        held = held.after(rows[:, step], info)
+    assert held.ratio is not None
+    return held.ratio
+
+
+LIMIT = ModelSettings().drift_limit_ratio
+
+
+def test_a_healthy_node_is_far_below_the_limit(info: ArtefactInfo) -> None:
+    healthy = Scenario(kind=HEALTHY, workload=Workload.MIXED)
+    assert drift_after(info, healthy, {}) < 0.1 * LIMIT
+
+
+@pytest.mark.parametrize("kind", ["coolant-loss", "stuck-valve"])
+def test_a_fault_that_all_gpus_feel_stays_below_the_limit(info: ArtefactInfo, kind: str) -> None:
+    fault = Scenario(kind=kind, onset_seconds=HOUR, duration_seconds=20 * HOUR, severity=0.95)
+    assert drift_after(info, fault, {}) < 0.6 * LIMIT
+
+
+def test_other_hardware_is_above_the_limit(info: ArtefactInfo) -> None:
+    assert drift_after(info, Scenario(), FOREIGN) > LIMIT
