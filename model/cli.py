@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from daemon.version import add_version
-from model import inspection, runtime
+from model import inspection, judging, runtime
 from model.history import cli as site
 
 if TYPE_CHECKING:
@@ -40,23 +40,18 @@ examples:
   forewarn-model backtest fleet.onnx --prometheus http://prometheus:9090 --incidents list.csv
       what an artefact would have said of the last month
 
-  forewarn-model evaluate fleet.onnx --seed 7 --html worth.html
+  forewarn-model evaluate fleet.onnx --html worth.html
       replay an artefact over simulated nodes that its training never saw, beside
       its rivals; the page has plots, worth.json beside it the same numbers
 
   forewarn-model evaluate fleet.onnx --quiet-node-weeks 500
       count false alerts where nothing fails, enough to bound them
 
-  forewarn-model train --simulate bundled --leave-out memory-storm --out without.onnx
-  forewarn-model evaluate without.onnx
-      what an artefact makes of a kind of fault that it never saw
+  forewarn-model leave-each-out
+      what becomes of each kind of fault when training has not seen it
 
 An exporter picks up a new file without a restart.  Files are replaced in one
 instant, so `--out` may point at the place from which an exporter reads."""
-
-
-class WrongArgument(Exception):
-    """An argument that no parser can judge; says which, and what was expected."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -72,7 +67,8 @@ def parser() -> argparse.ArgumentParser:
     _add_train(commands)
     site.add_plan(commands)
     site.add_backtest(commands)
-    _add_evaluate(commands)
+    judging.add_evaluate(commands)
+    judging.add_strangers(commands)
     inspect = commands.add_parser("inspect", help="say what an artefact is and what it was worth")
     inspect.add_argument("file", type=Path, nargs="?", default=BUNDLED, help="default: the bundled")
     inspect.add_argument("--json", action="store_true", help="print the metadata as JSON")
@@ -95,7 +91,7 @@ def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     train.add_argument(
         "--simulate",
         choices=("bundled", "tiny", "none"),
-        help="how much to simulate: 'bundled' makes the shipped artefact in about ten minutes on "
+        help="how much to simulate: 'bundled' makes the shipped artefact in about half an hour on "
         "two cores, 'tiny' shows in seconds that everything works and is worth nothing; with a "
         "site's history, simulated failures are learned beside it (default there: bundled), or "
         "'none'",
@@ -114,44 +110,16 @@ def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="also write the weights beside the artefact, from which nodes' own models are tuned "
         "(with a site's history they always are)",
     )
-    site.add_train(train)
     train.add_argument(
         "--leave-out",
         action="append",
         default=[],
         metavar="KIND",
-        help="train without this kind of story, to evaluate what becomes of strangers; repeatable",
+        help="simulate without this kind of story, to evaluate what becomes of strangers; "
+        "repeatable",
     )
+    site.add_train(train)
     train.set_defaults(run=_train)
-
-
-def _add_evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    evaluate = commands.add_parser("evaluate", help="replay an artefact over unseen nodes")
-    evaluate.add_argument("file", type=Path, help="the .onnx file to judge")
-    evaluate.add_argument("--simulate", choices=("bundled", "tiny"), default="bundled")
-    evaluate.add_argument(
-        "--seed", type=int, default=7, help="the test split of this seed (default: 7)"
-    )
-    evaluate.add_argument(
-        "--profile",
-        choices=("full", "stock", "no-bmc"),
-        default="full",
-        help="how much of each node is visible: everything, a stock dcgm-exporter, no BMC",
-    )
-    evaluate.add_argument("--html", type=Path, help="write one page with plots here")
-    evaluate.add_argument(
-        "--json", type=Path, help="write the numbers here (default: beside the page)"
-    )
-    evaluate.add_argument(
-        "--without-rivals", action="store_true", help="judge the artefact alone, in less time"
-    )
-    evaluate.add_argument(
-        "--quiet-node-weeks",
-        type=int,
-        metavar="N",
-        help="only count false alerts, on N node-weeks in which nothing fails",
-    )
-    evaluate.set_defaults(run=_evaluate)
 
 
 def _inspect(arguments: argparse.Namespace) -> None:
@@ -176,37 +144,11 @@ def _train(arguments: argparse.Namespace) -> int:
     if arguments.simulate in (None, "none"):
         raise SystemExit("forewarn-model: train: expected --prometheus, --work or --simulate SIZE")
     from model.training import command
-    from simulator.faults import STORIES
 
-    left_out = frozenset(arguments.leave_out)
-    if unknown := sorted(left_out - STORIES.keys()):
-        raise WrongArgument(f"--leave-out {unknown[0]!r}: expected one of {', '.join(STORIES)}")
     seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
-    command.train(arguments.simulate, arguments.out, seed, left_out, with_weights=arguments.weights)
+    without = judging.left_out(arguments.leave_out)
+    command.train(arguments.simulate, arguments.out, seed, without, with_weights=arguments.weights)
     return 0
-
-
-def _evaluate(arguments: argparse.Namespace) -> None:
-    from model.training import judging
-
-    weeks, html = arguments.quiet_node_weeks, arguments.html
-    if weeks is not None:
-        if weeks < 1:
-            raise WrongArgument(f"--quiet-node-weeks {weeks}: expected 1 or more")
-        judging.count_quiet(
-            arguments.file, weeks, arguments.seed, profile=arguments.profile, json=arguments.json
-        )
-        return
-    beside = html.with_suffix(".json") if html is not None else None
-    judging.evaluate(
-        arguments.file,
-        arguments.simulate,
-        arguments.seed,
-        profile=arguments.profile,
-        html=html,
-        json=arguments.json or beside,
-        with_rivals=not arguments.without_rivals,
-    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -214,7 +156,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     try:
         return int(arguments.run(arguments) or 0)
-    except (runtime.ModelRefused, WrongArgument) as error:
+    except runtime.ModelRefused as error:
         return _refuse(str(error))
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]

@@ -56,12 +56,12 @@ def quiet_weight(courses: Sequence[Course]) -> float:
     return events / BASE_FAILURES_PER_NODE_WEEK / quiet if events and quiet else 1.0
 
 
-def moments(courses: Sequence[Course], horizon: int, *, as_they_are: bool = False) -> Moments:
+def moments(courses: Sequence[Course], horizon: int, heavy: float | None = None) -> Moments:
     """Take one moment an hour, as far as it is known whether the node fails within the horizon.
 
-    Those of a site's own time count `as_they_are`.
+    `heavy` is the weight of nodes that do not fail; none given: to the field's rate.
     """
-    heavy = 1.0 if as_they_are else quiet_weight(courses)
+    heavy = quiet_weight(courses) if heavy is None else heavy
     failed, weights, nodes, places = [], [], [], []
     for number, course in enumerate(courses):
         hourly = np.unique(np.floor(course.hours), return_index=True)[1]

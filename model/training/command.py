@@ -1,4 +1,4 @@
-"""What `forewarn-model train` does: progress on the terminal, one file at the end."""
+"""What `forewarn-model train` and `evaluate` do: progress on the terminal, files at the end."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from model.training import export, table, weights
 from model.training.bars import Bars, progress
 from model.training.dataset import episodes
 from model.training.fit import Diverged
-from model.training.judging import replayed
+from model.training.judging import planned_split, replayed
 from model.training.pipeline import SHIPPED, Recipe, Run, describe
-from model.training.plan import Split, plan
+from model.training.plan import Split
 from model.training.sizes import SIZES
 
 if TYPE_CHECKING:
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from model.runtime import Predictor
     from model.training.dataset import Episode
     from model.training.pipeline import Origin, Trained
-    from model.training.plan import Planned
     from model.training.report import Report
 
     Windows = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
+    from model.training.plan import Planned
 
 NOT_JUDGED = Evaluation("nothing", "24h", 0.5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (0, 0), 0, 0, 0)
 PARITY_MOMENTS = 12
 
 
 def recipe(size: str, seed: int, left_out: frozenset[str] = frozenset()) -> Recipe:
-    """Return the recipe called `size`."""
+    """Return the recipe called `size`, without the kinds of story `left_out`."""
     chosen = SIZES[size]
     return Recipe(
         seed, chosen.amounts, chosen.schedule, chosen.search, chosen.windows, left_out=left_out
@@ -59,9 +59,7 @@ def train(
             raise SystemExit(
                 f"forewarn-model: training diverged, nothing written: {error}"
             ) from None
-        planned = plan(
-            Split.TEST, SIZES[size].amounts[Split.TEST], seed=seed, step_seconds=schema.STEP_SECONDS
-        )
+        planned = planned_split(Split.TEST, size, seed)
         made = finish(
             trained,
             lambda predictor: replayed(predictor, planned, seed, "full", report),

@@ -28,7 +28,8 @@ class Course:
     """When a node was looked at (`hours` [moment]) and what became of it.
 
     `onset_hours` is when its fault began, None where none did; times count from
-    the first step of the record.
+    the first step of the record.  `sudden` kinds of fault announce themselves
+    for minutes at most.
     """
 
     node: str
@@ -37,6 +38,7 @@ class Course:
     onset_hours: float | None
     end_hours: float
     hours: NDArray[np.float64]
+    sudden: bool = False
 
     @property
     def failure_hours(self) -> float:

@@ -16,6 +16,8 @@ from model.increments import increments
 from model.schema import BY_NAME, Cause, Kind, Level, Origin
 from model.training.labels import Outcome
 from model.training.scaling import XID
+from simulator.faults import story
+from simulator.faults.story import Pace
 from simulator.history import record_all
 
 if TYPE_CHECKING:
@@ -76,6 +78,8 @@ class Episode:
     hours: NDArray[np.float64]
     outcome: Outcome | None
     onset_hours: float | None
+    sudden: bool = False
+    """Whether its kind of fault gives minutes of warning at most, or none that is measured."""
 
     @property
     def end_hours(self) -> float:
@@ -132,6 +136,7 @@ def episode(history: NodeHistory) -> Episode:
         hours=(start + np.arange(steps, dtype=np.float64) * history.step_seconds) / hour,
         outcome=outcome,
         onset_hours=None if onset is None else onset / hour,
+        sudden=story(history.scenario).pace is Pace.SUDDEN,
     )
 
 

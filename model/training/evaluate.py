@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from model.training.replay import replay
 from model.training.report import CalibrationLine, KindLine, Line, PaceLine, Report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,8 +35,11 @@ THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 HEADLINE = ("24h", 0.5)
 """Horizon and threshold of the summary that the artefact carries; fixed, not chosen by result."""
 
-PACES_HOURS = (0.0, 1.0, 6.0, 24.0, 48.0, np.inf)
-"""Faults by the time from onset to failure: below the first hour they are sudden."""
+PACES_HOURS = (0.0, 6.0, 24.0, 48.0, np.inf)
+"""Gradual faults by the time from onset to failure."""
+
+PACE_LEVELS = (("24h", 0.5), ("72h", 0.5), ("72h", 0.2))
+"""A probability of 24 h that means what it says is low two days ahead: days need the longest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +50,6 @@ class Judged:
     horizons: tuple[str, ...]
     causes: tuple[str, ...]
     channels: tuple[str, ...]
-    as_they_are: bool = False
-    """Counted as they are, where they are a site's own time; else weighed to the field's rate."""
-
-    @property
-    def rate(self) -> float:
-        """Failures per node-week of the field that they speak for."""
-        if not self.as_they_are:
-            return BASE_FAILURES_PER_NODE_WEEK
-        weeks = sum(course.weeks for course in self.courses)
-        return sum(c.outcome is not None for c in self.courses) / weeks if weeks else 0.0
 
     @property
     def courses(self) -> list[Course]:
@@ -87,38 +81,48 @@ def evaluate(
     *,
     as_they_are: bool = False,
 ) -> Report:
-    """Replay and judge; `data` says in words what the episodes are."""
+    """Replay and judge; `data` says in words what the episodes are.
+
+    They are weighed to the field's rate of failures, or counted `as_they_are`
+    where they are a site's own time.
+    """
     replays, scores = [], []
     for episode in episodes:
         replays.append(replay(predictor, episode))
         hours = replays[-1].course.hours
         scores.append([rival.score(episode, hours) for rival in rivals])
     info = predictor.info
-    judged = Judged(replays, info.horizons, info.causes, info.names, as_they_are)
+    judged = Judged(replays, info.horizons, info.causes, info.names)
     rated = [
         Rated(rival.name, rival.threshold, [one[place] for one in scores], rival.levels)
         for place, rival in enumerate(rivals)
     ]
-    return report(judged, rated, data)
+    return report(judged, rated, data, as_they_are=as_they_are)
 
 
-def report(judged: Judged, rivals: Sequence[Rated], data: str) -> Report:
+def report(
+    judged: Judged, rivals: Sequence[Rated], data: str, *, as_they_are: bool = False
+) -> Report:
     """Measure everything that can be said of the replays and of the rivals beside them."""
     courses, headline = judged.courses, judged.horizons.index(HEADLINE[0])
+    weeks = sum(course.weeks for course in courses)
+    events = sum(course.outcome is not None for course in courses)
+    rate = events / max(weeks, 1e-9) if as_they_are else BASE_FAILURES_PER_NODE_WEEK
+    heavy = 1.0 if as_they_are else calibration.quiet_weight(courses)
     ours = Rated("Forewarn", HEADLINE[1], judged.values(headline), ())
     return Report(
         data=data,
-        node_weeks=sum(course.weeks for course in courses),
+        node_weeks=weeks,
         quiet_node_weeks=sum(course.weeks for course in courses if course.outcome is None),
         exposed_node_weeks=exposed_weeks(courses),
-        events=sum(course.outcome is not None for course in courses),
-        field_failures_per_node_week=judged.rate,
+        events=events,
+        field_failures_per_node_week=rate,
         headline_horizon=HEADLINE[0],
         headline_threshold=HEADLINE[1],
         horizons=judged.horizons,
         budgets=BUDGETS,
         lines=tuple(
-            _line(judged, horizon, threshold)
+            _line(judged, horizon, threshold, rate)
             for horizon in range(len(judged.horizons))
             for threshold in THRESHOLDS
         ),
@@ -126,7 +130,7 @@ def report(judged: Judged, rivals: Sequence[Rated], data: str) -> Report:
             _kind_line(judged, kind) for kind in dict.fromkeys(course.kind for course in courses)
         ),
         paces=_paces(judged),
-        calibration=tuple(_calibration(judged, h) for h in range(len(judged.horizons))),
+        calibration=tuple(_calibration(judged, h, heavy) for h in range(len(judged.horizons))),
         curves=curves(courses, [ours, *rivals]),
         rivals=compare(courses, ours, rivals, len(judged.horizons)),
         examples=examples(judged.replays, judged.causes, judged.channels, headline, HEADLINE[1]),
@@ -160,7 +164,7 @@ def summarise(found: Report) -> Evaluation:
     )
 
 
-def _line(judged: Judged, horizon: int, threshold: float) -> Line:
+def _line(judged: Judged, horizon: int, threshold: float, field_rate: float) -> Line:
     courses = judged.courses
     found = verdicts(courses, judged.values(horizon), threshold)
     leads = _leads(found)
@@ -181,8 +185,8 @@ def _line(judged: Judged, horizon: int, threshold: float) -> Line:
         false_alerts_per_node_week=rate,
         false_alerts_per_node_week_upper=upper,
         precision=_share(len(leads), false),
-        precision_at_field_rate=_share(recall * judged.rate, rate),
-        precision_at_field_rate_lower=_share(recall * judged.rate, upper),
+        precision_at_field_rate=_share(recall * field_rate, rate),
+        precision_at_field_rate_lower=_share(recall * field_rate, upper),
         lead_hours_quartiles=quartiles(leads),
     )
 
@@ -200,6 +204,7 @@ def _kind_line(judged: Judged, kind: str) -> KindLine:
     return KindLine(
         kind=kind,
         cause="" if outcome is None else str(outcome.cause),
+        sudden=courses[0].sudden,
         episodes=len(courses),
         node_weeks=sum(course.weeks for course in courses),
         detected=len(leads),
@@ -215,36 +220,58 @@ def _kind_line(judged: Judged, kind: str) -> KindLine:
 
 
 def _paces(judged: Judged) -> tuple[PaceLine, ...]:
-    horizon = judged.horizons.index(HEADLINE[0])
-    found = verdicts(judged.courses, judged.values(horizon), HEADLINE[1])
+    """Judge by pace at each level of `PACE_LEVELS`."""
     lines = []
-    for low, high in pairwise(PACES_HOURS):
-        inside = [
-            (course.development_hours, verdict.lead_hours)
-            for course, verdict in zip(judged.courses, found, strict=True)
-            if low <= course.development_hours < high
-        ]
-        seen = [(took, lead) for took, lead in inside if lead is not None]
-        lines.append(
-            PaceLine(
-                label=f"{low:g} h and more" if np.isinf(high) else f"{low:g} to {high:g} h",
-                events=len(inside),
-                detected=len(seen),
-                recall_interval=wilson(len(seen), len(inside)),
-                lead_hours_quartiles=quartiles([lead for _, lead in seen]),
-                median_share_foreseen=(
-                    float(np.median([lead / took for took, lead in seen])) if seen else 0.0
-                ),
-            )
-        )
+    for horizon, threshold in PACE_LEVELS:
+        values = judged.values(judged.horizons.index(horizon))
+        found = list(zip(judged.courses, verdicts(judged.courses, values, threshold), strict=True))
+        for label, wanted in _pace_classes():
+            inside = [(course, verdict) for course, verdict in found if wanted(course)]
+            if inside:
+                lines.append(_pace_line(horizon, threshold, label, inside))
     return tuple(lines)
 
 
-def _calibration(judged: Judged, horizon: int) -> CalibrationLine:
-    name, at = (
-        judged.horizons[horizon],
-        calibration.moments(judged.courses, horizon, as_they_are=judged.as_they_are),
+def _pace_classes() -> list[tuple[str, Callable[[Course], bool]]]:
+    """Return labels with the failing courses that they take."""
+    classes: list[tuple[str, Callable[[Course], bool]]] = [
+        ("sudden kinds", lambda course: course.outcome is not None and course.sudden),
+        ("gradual kinds", lambda course: course.outcome is not None and not course.sudden),
+    ]
+    for low, high in pairwise(PACES_HOURS):
+        label = f"- of {low:g} h and more" if np.isinf(high) else f"- of {low:g} to {high:g} h"
+        classes.append((label, partial(_takes, low, high)))
+    return classes
+
+
+def _takes(low: float, high: float, course: Course) -> bool:
+    return not course.sudden and low <= course.development_hours < high
+
+
+def _pace_line(
+    horizon: str, threshold: float, label: str, inside: Sequence[tuple[Course, Verdict]]
+) -> PaceLine:
+    seen = [
+        (verdict.lead_hours, course.development_hours)
+        for course, verdict in inside
+        if verdict.lead_hours is not None
+    ]
+    return PaceLine(
+        horizon=horizon,
+        threshold=threshold,
+        label=label,
+        events=len(inside),
+        detected=len(seen),
+        recall_interval=wilson(len(seen), len(inside)),
+        lead_hours_quartiles=quartiles([lead for lead, _ in seen]),
+        median_share_foreseen=float(np.median([lead / took for lead, took in seen]))
+        if seen
+        else 0.0,
     )
+
+
+def _calibration(judged: Judged, horizon: int, heavy: float) -> CalibrationLine:
+    name, at = judged.horizons[horizon], calibration.moments(judged.courses, horizon, heavy)
     if not len(at.failed):
         return CalibrationLine(name, 0, 0.0, 0.0, 0.0, 0.0, None, None, None, None, ())
     said = at.of(judged.values(horizon))

@@ -36,6 +36,15 @@ LOADED_WATTS = 150.0
 
 SMALLEST_RISE = 1.0
 
+PRESENCES = ("alive", "loaded", "watched")
+"""Whether the GPU reports, works hard enough for a resistance, and its BMC answers: always 1,
+
+and unknown otherwise.  What memory holds of them says how much of the past was seen.
+"""
+
+OF_THE_EXPORTER = "node_dcgm_"
+"""What dcgm-exporter tells of itself is known without a BMC."""
+
 SLOW = ("gpu_energy_joules_total",)
 """Counters whose increments are a level (power), not evidence of faults."""
 
@@ -56,6 +65,7 @@ class Gather(nn.Module):
     flags: Tensor
     codes: Tensor
     reports: Tensor
+    watches: Tensor
     peer_spread: Tensor
     heated: Tensor
     resistance_mean: Tensor
@@ -76,6 +86,7 @@ class Gather(nn.Module):
         self.register_buffer("flags", flags)
         self.register_buffer("codes", torch.tensor([names.index(XID), names.index(ACTION)]))
         self.register_buffer("reports", _reports(names))
+        self.register_buffer("watches", _watches(names))
         self.register_buffer("peer_spread", torch.ones(len(peers)))
         self.register_buffer("heated", torch.tensor([names.index(name) for name in HEATED]))
         self.register_buffer("resistance_mean", torch.zeros(len(HEATED)))
@@ -94,6 +105,8 @@ class Gather(nn.Module):
             *(f"hour:{names[i]}" for i in counters.tolist()),
             *(f"flag:{names[i]}" for i in flags.tolist()),
             *(f"flag:{name}" for name in (XID, ACTION)),
+            "blank",
+            *PRESENCES,
             "critic",
             "score",
             "lost",
@@ -118,6 +131,10 @@ class Gather(nn.Module):
             (plain.index_select(-1, self.flags), known.index_select(-1, self.flags)),
             # An absent code means that none was seen, so it is known wherever the GPU is.
             (plain.index_select(-1, self.codes), row.expand(*row.shape[:-1], 2)),
+            (self._blank(view.seen), torch.ones_like(row)),
+            (torch.ones_like(row), row),
+            (torch.ones_like(row), loaded[..., :1]),
+            (torch.ones_like(row), (known * self.watches).amax(-1, keepdim=True)),
             (torch.log1p(scores.critic).unsqueeze(-1), row),
             (torch.log1p(scores.score).unsqueeze(-1), row),
             (self._lost(view.seen), torch.ones_like(row)),
@@ -158,6 +175,12 @@ class Gather(nn.Module):
         rise = (plain.index_select(-1, self.heated) - reference).clamp(min=SMALLEST_RISE)
         return torch.log(rise / watts.clamp(min=LOADED_WATTS)), loaded
 
+    def _blank(self, seen: Tensor) -> Tensor:
+        """Return [..., gpu, 1]: log count of steps at which a sibling reported and this one not."""
+        own = (seen * self.reports).amax(-1)
+        missed = (1.0 - own) * own.amax(-2, keepdim=True)
+        return torch.log1p(missed.sum(-1)).unsqueeze(-1)
+
     def _lost(self, seen: Tensor) -> Tensor:
         """Return [..., gpu, 1]: 1 where the row is empty while at least one sibling reports."""
         reported = (seen[..., -LOST_STEPS:, :] * self.reports).sum((-2, -1))
@@ -169,6 +192,13 @@ def _reports(names: Sequence[str]) -> Tensor:
     """Mark the channels that prove a GPU alive; a latched code outlives its GPU."""
     return torch.tensor(
         [float(BY_NAME[n].level is Level.GPU and n not in (XID, ACTION)) for n in names]
+    )
+
+
+def _watches(names: Sequence[str]) -> Tensor:
+    """Mark the channels that prove a BMC alive."""
+    return torch.tensor(
+        [float(BY_NAME[n].level is Level.NODE and not n.startswith(OF_THE_EXPORTER)) for n in names]
     )
 
 

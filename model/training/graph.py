@@ -69,7 +69,7 @@ class Graph(nn.Module):
         """Run one grid step; `window` [gpu, step, channel], `state` [gpu, k]."""
         scores, evidence = self.observe(window)
         state_out = self.memory(evidence, state)
-        node, cause, gpu = probabilities(self.hazard(evidence, state_out))
+        node, cause, gpu = probabilities(self.hazard(evidence, self.memory.read(state_out)))
         return Outputs(node, cause, gpu, scores.score, scores.contribution, state_out)
 
 

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from model.schema import BY_NAME, HORIZONS, Cause
+from model.training.evidence import PRESENCES
 from model.training.scaling import ACTION, XID
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ SCORE = -2
 
 CONTEXT = {
     Cause.MEMORY: ("gpu_memory_active_ratio", "gpu_utilization_ratio"),
-    Cause.INTERCONNECT: ("gpu_utilization_ratio",),
+    Cause.INTERCONNECT: ("gpu_utilization_ratio", "blank"),
     Cause.THERMAL: (
         "gpu_power_watts",
         "gpu_power_limit_watts",
@@ -56,8 +57,17 @@ CONTEXT = {
         "node_coolant_flow_liters_per_minute",
         "node_inlet_temperature_celsius",
     ),
-    Cause.POWER: ("gpu_utilization_ratio",),
-    Cause.DEVICE: ("gpu_power_watts", "gpu_sm_clock_hertz"),
+    Cause.POWER: (
+        "gpu_utilization_ratio",
+        "gpu_temperature_celsius",
+        "node_board_temperature_celsius",
+    ),
+    Cause.DEVICE: (
+        "gpu_power_watts",
+        "gpu_sm_clock_hertz",
+        "gpu_pcie_replays_total",
+        "blank",
+    ),
     Cause.FACILITY: (
         "gpu_temperature_celsius",
         "gpu_memory_temperature_celsius",
@@ -103,10 +113,12 @@ class Head(nn.Module):
     gives it (`relevant` [cause, feature]): a cause that may look at everything
     learns the accidents of its training data.  `learned` [cause, 1] is 0 for
     causes of which no failure was ever shown: they stay at their base rate,
-    since absence from training is not safety.
+    since absence from training is not safety.  `past` [feature] marks what comes
+    from memory ("6h score", "drift 1h-24h ...").
     """
 
     relevant: Tensor
+    past: Tensor
     learned: Tensor
     centre: Tensor
     scale: Tensor
@@ -124,6 +136,7 @@ class Head(nn.Module):
         self.offset = nn.Parameter(torch.zeros(len(causes), intervals))
         relevant = relevance(features, causes).repeat_interleave(hidden, 0)
         self.register_buffer("relevant", relevant)
+        self.register_buffer("past", torch.tensor([" " in feature for feature in features]))
         self.register_buffer("learned", torch.ones(len(causes), 1))
         self.register_buffer("centre", torch.zeros(len(features)))
         self.register_buffer("scale", torch.ones(len(features)))
@@ -162,9 +175,12 @@ class HazardLayer(nn.Module):
         self.node = Head(features, NODE_CAUSES, _share_log(NODE_CAUSES, at_node=True), hidden)
         self.register_buffer("base_rate_log", prior())
 
-    def forward(self, evidence: Evidence, state: Tensor) -> Hazards:
-        """Return hazards per GPU and, once, for the node as a whole."""
-        features = torch.cat((evidence.values, state), -1)
+    def forward(self, evidence: Evidence, past: Tensor) -> Hazards:
+        """Return hazards per GPU and, once, for the node as a whole.
+
+        `past` [gpu, ...] is what `Memory.read` tells.
+        """
+        features = torch.cat((evidence.values, past), -1)
         pooled = pool(features, evidence.known).unsqueeze(0)
         return Hazards(
             self.gpu(self.gpu.standardise(features), self.base_rate_log),
@@ -201,6 +217,10 @@ def _reads(cause: Cause, channel: str) -> bool:
         return True
     if channel in BY_NAME:
         return BY_NAME[channel].cause is cause or channel in CONTEXT[cause]
+    if channel in PRESENCES:
+        return False
+    if channel == "blank":
+        return channel in CONTEXT[cause]
     return cause in (Cause.DEVICE, Cause.THERMAL, Cause.POWER, Cause.FACILITY)
 
 

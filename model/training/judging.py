@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     Tell = Callable[[str, int, int, str], None]
 
-HEALTHY_FOR_RIVALS = 40
-EACH_KIND_FOR_RIVALS = 8
+HEALTHY_FOR_RIVALS = 24
+EACH_KIND_FOR_RIVALS = 5
 """Records of training splits that rivals are fitted on: enough for what they have to learn."""
 
 
@@ -42,7 +42,7 @@ def evaluate(
     """Replay the artefact at `path` over the test split beside its rivals; print and write."""
     console = Console()
     predictor = runtime.load(path)
-    planned = _planned(Split.TEST, size, seed)
+    planned = planned_split(Split.TEST, size, seed)
     with progress(console) as shown:
         tell = Bars(shown)
         beside = _rivals(predictor, size, seed, profile, tell) if with_rivals else ()
@@ -90,8 +90,8 @@ def replayed(
 def _rivals(
     predictor: Predictor, size: str, seed: int, profile: str, tell: Tell
 ) -> tuple[Calibrated, ...]:
-    fit = [one for one in _planned(Split.FIT, size, seed) if one.kind == "healthy"]
-    held = _few_of_each(_planned(Split.HELD, size, seed))
+    fit = [one for one in planned_split(Split.FIT, size, seed) if one.kind == "healthy"]
+    held = _few_of_each(planned_split(Split.HELD, size, seed))
     still = [one for one in held if one.kind == "healthy"]
     return rivals(
         _watched(fit[:HEALTHY_FOR_RIVALS], profile, [seed, 16], "rivals: healthy", tell),
@@ -114,7 +114,8 @@ def _few_of_each(planned: Sequence[Planned]) -> list[Planned]:
     return kept
 
 
-def _planned(split: Split, size: str, seed: int) -> list[Planned]:
+def planned_split(split: Split, size: str, seed: int) -> list[Planned]:
+    """Return the records of one split of a named size."""
     return plan(split, SIZES[size].amounts[split], seed=seed, step_seconds=schema.STEP_SECONDS)
 
 

@@ -18,7 +18,7 @@ from model.training.dataset import REQUIRED, draw_profile, masked
 from model.training.graph import Graph
 from model.training.hazard import GPU_CAUSES, NODE_CAUSES
 from model.training.plan import Amounts, Split, plan
-from model.training.rows import MOMENTS_AT_ONCE, Collector, field_weights, score
+from model.training.rows import Collector, field_weights, score
 from model.training.stock import Simulated
 from simulator.shown import SHOWN
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     Report = Callable[[str, int, int, str], None]
     """Called with (stage, done, total, note)."""
+
+LEARNED = (Split.FIT, Split.HELD)
 
 THREADS = 1
 """Fixed, since sums split over another number of threads round differently; and one, since
@@ -76,18 +78,23 @@ class Run:
         torch.set_num_threads(THREADS)
         torch.use_deterministic_algorithms(mode=True)
         torch.manual_seed(self.recipe.seed)
-        graph = Graph(list(SHOWN)).eval()
+        graph = self.scored_graph()
+        self.fit_hazards(graph, {split: self.collect(graph, split).rows() for split in LEARNED})
+        return Trained(graph, self._told())
+
+    def scored_graph(self) -> Graph:
+        """Return a graph that knows healthy nodes, and nothing of failures yet."""
+        graph: Graph = Graph(list(SHOWN)).eval()
         self._fit_tadgan(graph, self._healthy(Split.FIT, self.recipe.windows, "healthy windows"))
         self._freeze(graph, self._healthy(Split.HELD, self.recipe.windows // 5, "held-out windows"))
-        self._fit_hazards(graph)
-        return Trained(graph, self._told())
+        return graph
 
     def _healthy(self, split: Split, rows: int, stage: str) -> Tensor:
         """Sample windows [moment, gpu, step, channel] of nodes on which nothing fails."""
         stock = self.stocks[split]
         rng = np.random.default_rng([self.recipe.seed, 11, stock.quiet_records])
         parts = []
-        for whole in self._stream(stock, stage, quiet=True):
+        for whole in self.stream(stock, stage, quiet=True):
             steps = len(whole.hours)
             count = max(1, round(rows / 8 * steps / stock.quiet_steps))
             moments = np.sort(rng.integers(schema.WINDOW_STEPS, steps, count))
@@ -97,11 +104,8 @@ class Run:
 
     def _fit_tadgan(self, graph: Graph, windows: Tensor) -> None:
         graph.scaling.freeze(windows.flatten(0, 1))
-        # In parts: every form of all windows at once would be several times their size.
-        views = [graph.scaling(part) for part in windows.split(MOMENTS_AT_ONCE)]
-        values = torch.cat([view.values.flatten(0, 1) for view in views])
-        seen = torch.cat([view.seen.flatten(0, 1) for view in views])
-        del views
+        view = graph.scaling(windows)
+        values, seen = view.values.flatten(0, 1), view.seen.flatten(0, 1)
         trainer = fit.Trainer(graph.tadgan, self.recipe.schedule, self.recipe.seed)
         total = self.recipe.schedule.iterations
 
@@ -117,8 +121,8 @@ class Run:
             graph.scorer.freeze(raw)
             graph.gather.freeze(view)
 
-    def _fit_hazards(self, graph: Graph) -> None:
-        rows = {split: self._rows(graph, split) for split in (Split.FIT, Split.HELD)}
+    def fit_hazards(self, graph: Graph, rows: Mapping[Split, tuple[Rows, Rows]]) -> None:
+        """Fit the hazard layer of `graph` on rows of `LEARNED` splits."""
         graph.hazard.gpu.learned.copy_(_learned(GPU_CAUSES, rows[Split.FIT][0]))
         graph.hazard.node.learned.copy_(_learned(NODE_CAUSES, rows[Split.FIT][1]))
         total = self.recipe.search.epochs
@@ -135,17 +139,19 @@ class Run:
             report=tell,
         )
 
-    def _rows(self, graph: Graph, split: Split) -> tuple[Rows, Rows]:
+    def collect(self, graph: Graph, split: Split) -> Collector:
+        """Score and label every record of one split."""
         stock = self.stocks[split]
         quiet = stock.quiet_steps * schema.STEP_SECONDS / 3600
         rng = np.random.default_rng([self.recipe.seed, 12, stock.records])
         collector = Collector(field_weights(stock.failures, quiet), rng)
-        for whole in self._stream(stock, f"scoring {split}", quiet=False):
+        for whole in self.stream(stock, f"scoring {split}", quiet=False):
             seen = masked(whole, draw_profile(rng), rng)
             collector.add(seen, score(graph, seen))
-        return collector.rows()
+        return collector
 
-    def _stream(self, stock: Stock, stage: str, *, quiet: bool) -> Iterator[Episode]:
+    def stream(self, stock: Stock, stage: str, *, quiet: bool) -> Iterator[Episode]:
+        """Yield the records of a stock, and report each when it is done with."""
         total = stock.quiet_records if quiet else stock.records
         for done, whole in enumerate(stock.episodes(quiet=quiet), 1):
             yield whole
@@ -176,13 +182,13 @@ def same_width(parts: list[Tensor]) -> list[Tensor]:
 def simulated(recipe: Recipe) -> dict[Split, Stock]:
     """Return what the recipe says to simulate."""
     step = schema.STEP_SECONDS
-    return {
-        split: Simulated(
-            plan(split, amounts, seed=recipe.seed, step_seconds=step, left_out=recipe.left_out),
-            step,
-        )
-        for split, amounts in recipe.amounts.items()
-    }
+
+    def drawn(split: Split, amounts: Amounts) -> Stock:
+        left_out = frozenset() if split is Split.TEST else recipe.left_out
+        planned = plan(split, amounts, seed=recipe.seed, step_seconds=step, left_out=left_out)
+        return Simulated(planned, step)
+
+    return {split: drawn(split, amounts) for split, amounts in recipe.amounts.items()}
 
 
 @dataclass(frozen=True, slots=True)

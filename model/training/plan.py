@@ -71,9 +71,9 @@ class Amounts:
 
 
 BUNDLED = {
-    Split.FIT: Amounts(100, 60, 140),
-    Split.HELD: Amounts(40, 30, 60),
-    Split.TEST: Amounts(16, 12, 16),
+    Split.FIT: Amounts(36, 24, 120),
+    Split.HELD: Amounts(14, 10, 60),
+    Split.TEST: Amounts(8, 4, 16),
 }
 """What the bundled artefact is made from."""
 

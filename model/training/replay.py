@@ -100,6 +100,7 @@ def course(episode: Episode, steps: NDArray[np.int64]) -> Course:
         onset_hours=episode.onset_hours,
         end_hours=episode.end_hours,
         hours=episode.hours[steps],
+        sudden=episode.sudden,
     )
 
 

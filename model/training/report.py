@@ -35,6 +35,7 @@ class KindLine(msgspec.Struct, frozen=True):
 
     kind: str
     cause: str
+    sudden: bool
     episodes: int
     node_weeks: float
     detected: int
@@ -49,8 +50,10 @@ class KindLine(msgspec.Struct, frozen=True):
 
 
 class PaceLine(msgspec.Struct, frozen=True):
-    """Results by how long the faults took from onset to failure, at the headline."""
+    """Results at one level by the time from onset to failure; sudden kinds apart."""
 
+    horizon: str
+    threshold: float
     label: str
     events: int
     detected: int

@@ -20,6 +20,7 @@ from model.training.hazard import (
 )
 from model.training.labels import AFTERMATH_HOURS, fate
 from model.training.likelihood import Rows
+from model.training.scorer import TAIL_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,11 +45,13 @@ BYSTANDER_RATIO = 0.3
 class Scored(NamedTuple):
     """Features at some moments of one episode: `gpu` [moment, gpu, feature], `node` [moment, ...].
 
-    `share` [moment] is the time that a moment stands for, over the dense stride.
+    `share` [moment] is the time that a moment stands for, over the dense stride; `heard`
+    [moment] whether anything at all was read lately.
     """
 
     hours: NDArray[np.float64]
     share: NDArray[np.float32]
+    heard: NDArray[np.bool_]
     gpu: Tensor
     node: Tensor
 
@@ -85,11 +88,18 @@ def score(graph: Graph, episode: Episode) -> Scored:
                 now = Evidence(evidence.values[moment], evidence.known[moment])
                 state = graph.memory(now, state, float(stride))
                 states.append(state)
-            features = torch.cat((evidence.values, torch.stack(states)), -1)
+            features = torch.cat((evidence.values, graph.memory.read(torch.stack(states))), -1)
             gpus.append(features)
             nodes.append(pool(features, evidence.known))
     share = (strides / DENSE_STEPS).astype(np.float32)
-    return Scored(episode.hours[steps], share, torch.cat(gpus), torch.cat(nodes))
+    heard = _heard(episode, steps)
+    return Scored(episode.hours[steps], share, heard, torch.cat(gpus), torch.cat(nodes))
+
+
+def _heard(episode: Episode, steps: NDArray[np.int64]) -> NDArray[np.bool_]:
+    said = np.cumsum(~np.isnan(episode.readings).all((0, 2)))
+    before = np.where(steps >= TAIL_STEPS, said[steps - TAIL_STEPS], 0)
+    return np.asarray(said[steps] > before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,27 +137,32 @@ class Collector:
     def __init__(self, weights: Weights, rng: np.random.Generator) -> None:
         self._weights = weights
         self._rng = rng
-        self._gpu: list[Rows] = []
-        self._node: list[Rows] = []
+        self._gpu: list[tuple[str, Rows]] = []
+        self._node: list[tuple[str, Rows]] = []
 
     def add(self, episode: Episode, scored: Scored) -> None:
-        """Label one episode's rows, those after the aftermath of a failure left out."""
+        """Label one episode's rows, those after the aftermath of a failure left out.
+
+        Silence after a failure teaches nothing: all sources silent is unknown, not failing.
+        """
         outcome = episode.outcome
         weight = self._weights.of(None if outcome is None else outcome.cause)
         last = np.inf if outcome is None else outcome.hours + AFTERMATH_HOURS
-        usable = np.flatnonzero(scored.hours <= last)
+        failed = np.inf if outcome is None else outcome.hours
+        usable = np.flatnonzero((scored.hours <= last) & (scored.heard | (scored.hours < failed)))
         for gpu in range(scored.gpu.shape[1]):
             struck = outcome is not None and outcome.gpu == gpu
             kept = usable if struck else self._thin(usable)
             raised = weight if struck else weight / BYSTANDER_RATIO
-            self._gpu.append(label(episode, _part(scored, kept, gpu, raised), struck, GPU_CAUSES))
+            part = _part(scored, kept, gpu, raised)
+            self._gpu.append((episode.kind, label(episode, part, struck, GPU_CAUSES)))
         struck = outcome is not None and outcome.gpu is None
         part = _part(scored, usable, None, weight)
-        self._node.append(label(episode, part, struck, NODE_CAUSES))
+        self._node.append((episode.kind, label(episode, part, struck, NODE_CAUSES)))
 
-    def rows(self) -> tuple[Rows, Rows]:
-        """Return (GPU rows, node rows)."""
-        return _join(self._gpu), _join(self._node)
+    def rows(self, without: str = "") -> tuple[Rows, Rows]:
+        """Return (GPU rows, node rows), those of one kind of story left out."""
+        return _join(self._gpu, without), _join(self._node, without)
 
     def _thin(self, usable: NDArray[np.int64]) -> NDArray[np.int64]:
         return usable[self._rng.random(len(usable)) < BYSTANDER_RATIO]
@@ -182,5 +197,6 @@ def _part(scored: Scored, kept: NDArray[np.int64], gpu: int | None, weight: floa
     return Part(scored.hours[kept], features, scored.share[kept] * np.float32(weight))
 
 
-def _join(parts: list[Rows]) -> Rows:
-    return Rows(*(torch.cat(columns) for columns in zip(*parts, strict=True)))
+def _join(parts: list[tuple[str, Rows]], without: str) -> Rows:
+    kept = [rows for kind, rows in parts if kind != without]
+    return Rows(*(torch.cat(columns) for columns in zip(*kept, strict=True)))

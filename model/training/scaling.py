@@ -21,8 +21,29 @@ if TYPE_CHECKING:
 LIMIT = 10.0
 """Scaled values are held within ±LIMIT, so that one absurd reading cannot swamp a row."""
 
-SMALLEST_SCALE = 0.05
-"""Floor of a channel's scale, in transformed units, for channels that rest at one value."""
+RESOLUTION = {
+    "celsius": 1.0,
+    "watts": 10.0,
+    "hertz": 15.0e6,
+    "ratio": 0.01,
+    "bytes": 2.0**28,
+    "rpm": 50.0,
+    "liters_per_minute": 0.2,
+    "pascals": 1_000.0,
+    "volts": 0.05,
+    "seconds": 0.05,
+}
+"""Smallest step of a sensor, by unit: the floor of a gauge's scale.
+
+A channel that rested at one value must not make one quantum a sensation, nor
+the rounding of a large number a unit.
+"""
+
+COUNTED = 0.35
+"""The floor for counters, in log(1 + increment): a first event is two of it."""
+
+LEAST = 0.25
+"""The floor for flags, codes and plain numbers."""
 
 RANGE_DEVIATIONS = 4.0
 """A training range reaches this many healthy deviations to both sides of the mean."""
@@ -78,6 +99,7 @@ class Scaling(nn.Module):
     action: Tensor
     hardware: Tensor
     precursor: Tensor
+    floor: Tensor
     centre: Tensor
     scale: Tensor
 
@@ -92,6 +114,7 @@ class Scaling(nn.Module):
         self.register_buffer("action", torch.tensor([name == ACTION for name in names]))
         self.register_buffer("hardware", torch.tensor(HARDWARE_XIDS, dtype=torch.float32))
         self.register_buffer("precursor", torch.tensor(PRECURSOR_XIDS, dtype=torch.float32))
+        self.register_buffer("floor", torch.tensor([_floor(name) for name in names]))
         self.register_buffer("centre", torch.zeros(len(names)))
         self.register_buffer("scale", torch.ones(len(names)))
 
@@ -103,7 +126,7 @@ class Scaling(nn.Module):
         spread = ((values - mean) ** 2 * seen).sum((0, 1)) / count.clamp(min=1)
         self.centre.copy_(mean)
         self.scale.copy_(
-            torch.where(count > 1, spread.sqrt().clamp(min=SMALLEST_SCALE), torch.ones_like(mean))
+            torch.where(count > 1, torch.maximum(spread.sqrt(), self.floor), torch.ones_like(mean))
         )
 
     def ranges(self) -> dict[str, tuple[float, float]]:
@@ -157,6 +180,13 @@ def _around(channel: Channel, centre: float, scale: float) -> tuple[float, float
     low, high = max(channel.low, centre - half), min(channel.high, centre + half)
     # For people to read: no digits that mean nothing.
     return float(f"{low:.6g}"), float(f"{high:.6g}")
+
+
+def _floor(name: str) -> float:
+    channel = BY_NAME[name]
+    if channel.kind is Kind.COUNTER:
+        return COUNTED
+    return RESOLUTION.get(channel.unit, LEAST) if channel.kind is Kind.GAUGE else LEAST
 
 
 def _mask(names: Sequence[str], level: Level) -> Tensor:

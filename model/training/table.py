@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from model.training.report import Report
+    from model.training.report import KindLine, Report
 
 
 def render(report: Report) -> str:
@@ -43,12 +43,12 @@ def _lines(report: Report) -> tuple[str, ...]:
 
 def _kinds(report: Report) -> tuple[str, ...]:
     head = (
-        f"{'story':<26} {'cause':<12} episodes  detected  right cause  {'lead h (quartiles)':<20}"
-        "  false  peak 24h median, worst"
+        f"{'story':<26} {'cause':<12} pace     episodes  detected  right cause  "
+        f"{'lead h (quartiles)':<20}  false  peak 24h median, worst"
     )
     rows = (
-        f"{x.kind:<26} {x.cause:<12} {x.episodes:>8}  {x.detected:>8}  {x.right_cause:>11}  "
-        f"{_quartiles(x.lead_hours_quartiles):<20}  {x.false_alerts:>5}  "
+        f"{x.kind:<26} {x.cause:<12} {_pace(x):<7}  {x.episodes:>8}  {x.detected:>8}  "
+        f"{x.right_cause:>11}  {_quartiles(x.lead_hours_quartiles):<20}  {x.false_alerts:>5}  "
         f"{x.highest_probability_median:.4f}, {x.highest_probability_worst:.4f}"
         for x in report.kinds
     )
@@ -56,13 +56,15 @@ def _kinds(report: Report) -> tuple[str, ...]:
 
 
 def _paces(report: Report) -> tuple[str, ...]:
-    head = "onset to failure  events  recall (95 %)           lead h (quartiles)    share foreseen"
+    head = (
+        "horizon  threshold  onset to failure    events  recall (95 %)           "
+        "lead h (quartiles)    share foreseen"
+    )
     rows = (
-        f"{x.label:>16}  {x.events:>6}  {_ratio(x.detected, x.events)} "
-        f"{_interval(x.recall_interval):<16}  {_quartiles(x.lead_hours_quartiles):<20}  "
-        f"{x.median_share_foreseen:.2f}"
+        f"{x.horizon:>7}  {x.threshold:>9g}  {x.label:<18}  {x.events:>6}  "
+        f"{_ratio(x.detected, x.events)} {_interval(x.recall_interval):<16}  "
+        f"{_quartiles(x.lead_hours_quartiles):<20}  {x.median_share_foreseen:.2f}"
         for x in report.paces
-        if x.events
     )
     return (head, *rows)
 
@@ -108,6 +110,10 @@ def _budgets(report: Report) -> tuple[str, ...]:
         for x in report.curves
     )
     return (head + "  false alerts per node-week", *rows)
+
+
+def _pace(line: KindLine) -> str:
+    return "" if not line.cause else "sudden" if line.sudden else "gradual"
 
 
 def _ratio(part: int, whole: int) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from simulator.scenario import Scenario
 
 HOUR = 3_600.0
+DAY = list(schema.HORIZONS).index("24h")
 
 
 class Told(NamedTuple):
@@ -43,7 +44,7 @@ def watch(
     """Record a node, hide some channels, and replay every step from the first full window on."""
     history = record(scenario, node=f"watched-{seed}", seed=seed, steps=round(hours * 60))
     names = predictor.info.names
-    values = _inputs(history, names)
+    values = inputs(history, names)
     values[:, :, [i for i, name in enumerate(names) if name in hidden]] = np.nan
     length = predictor.info.window_steps
     state = predictor.initial_state(values.shape[0])
@@ -62,7 +63,7 @@ def watch(
     return Told(before, *(np.stack(column) for column in zip(*parts, strict=True)))
 
 
-def _inputs(history: NodeHistory, names: tuple[str, ...]) -> NDArray[np.float32]:
+def inputs(history: NodeHistory, names: tuple[str, ...]) -> NDArray[np.float32]:
     """Pick what the artefact reads, in its order; counters as increments."""
     values = history.values[:, :, [history.channels.index(name) for name in names]]
     counters = [i for i, n in enumerate(names) if schema.BY_NAME[n].kind is schema.Kind.COUNTER]

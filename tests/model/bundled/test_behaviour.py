@@ -13,9 +13,9 @@ from model.runtime import Predictor
 from model.schema import Cause
 from simulator.scenario import Scenario
 from simulator.workload import Workload
-from tests.model.bundled.replaying import HOUR, lead_hours, watch
+from tests.model.bundled.replaying import DAY, HOUR, lead_hours, watch
 
-DAY, CAUSES = list(schema.HORIZONS).index("24h"), list(schema.Cause)
+CAUSES = list(schema.Cause)
 STRUCK = 5
 
 
@@ -42,6 +42,9 @@ def story(kind: str, hours: float, *, severity: float = 0.9) -> Scenario:
         ("thermal-interface", Cause.THERMAL),
         ("memory-storm", Cause.MEMORY),
         ("coolant-loss", Cause.FACILITY),
+        ("vrm-sag", Cause.POWER),
+        ("nvlink-decay", Cause.INTERCONNECT),
+        ("off-bus-warned", Cause.DEVICE),
     ],
 )
 def test_a_fault_of_some_hours_is_foretold_with_its_cause(

@@ -57,7 +57,10 @@ def test_evaluate_replays_an_artefact_and_writes_the_table(
     pytest.importorskip("torch", reason="needs the train extra")
     report = tmp_path / "table.json"
     code = cli.main(
-        ["evaluate", str(cli.BUNDLED), *TINY, "--profile", "stock", "--json", str(report)]
+        [
+            *("evaluate", str(cli.BUNDLED), *TINY, "--profile", "stock"),
+            *("--without-rivals", "--json", str(report)),
+        ]
     )
     assert code == 0
     assert f"stock visibility: {FAULTS} failures" in capsys.readouterr().out

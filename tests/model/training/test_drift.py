@@ -29,8 +29,10 @@ FOREIGN = {
     "gpu_power_limit_watts": 400.0,
     "gpu_memory_clock_hertz": 1.215e9,
     "node_fan_speed_rpm": 11_000.0,
+    "node_bus_voltage_volts": 12.2,
+    "node_coolant_return_pressure_pascals": 60_000.0,
 }
-"""Another board, in a case with other fans."""
+"""Another board, in a case with other fans, another bus and another loop."""
 
 
 @pytest.fixture(scope="module")

@@ -140,11 +140,30 @@ def test_memory_halves_in_its_half_life_and_holds_what_it_cannot_see() -> None:
     quiet = torch.zeros((1, len(features)))
     for _ in range(60):
         state = memory(Evidence(quiet, quiet + 1), state)
-    by_name = dict(zip(memory.features, state[0].tolist(), strict=True))
+    by_name = dict(zip(memory.features, memory.read(state)[0].tolist(), strict=True))
     assert by_name["1h score"] == pytest.approx(0.5, abs=1e-4)
     assert by_name["6h score"] == pytest.approx(0.5 ** (1 / 6), abs=1e-4)
     unseen = memory(Evidence(quiet + 9, quiet), state)
     assert torch.equal(unseen, state)
+
+
+def test_a_drift_is_told_against_the_own_past_however_short_it_is() -> None:
+    features = Gather(NAMES).features
+    memory = Memory(features)
+    name = "level:node_bus_voltage_volts"
+    at, told = features.index(name), memory.features.index(f"drift 1h-24h {name}")
+    state, values = torch.zeros((1, memory.width)), torch.zeros((1, len(features)))
+    values[0, [features.index("alive"), features.index("watched")]] = 1.0
+    values[0, at] = 2.0
+    seen = torch.ones_like(values)
+    for hours, expected in ((0.2, 0.0), (3.0, 0.0), (60.0, 0.0)):
+        state = memory(Evidence(values, seen), state, 60.0 * hours)
+        assert float(memory.read(state)[0, told]) == pytest.approx(expected, abs=1e-4)
+    values[0, at] = 1.0
+    state = memory(Evidence(values, seen), state, 240.0)
+    assert float(memory.read(state)[0, told]) < -0.7
+    unseen = memory(Evidence(values * 0.0, seen * 0.0), state, 240.0)
+    assert torch.equal(memory.read(unseen), memory.read(state))
 
 
 def test_many_steps_at_once_equal_one_by_one() -> None:
@@ -177,10 +196,10 @@ def test_without_evidence_the_base_rate_is_told_and_may_be_set_anew() -> None:
     evidence = Evidence(torch.zeros(8, len(features)), torch.ones(8, len(features)))
     state = torch.zeros(8, Memory(features).width)
     week = 0.027 * 72 / 168
-    hazards = layer(evidence, state)
+    hazards = layer(evidence, Memory(features).read(state))
     assert float(hazards.gpu.sum() + hazards.node.sum()) == pytest.approx(week, rel=1e-4)
     layer.base_rate_log += np.log(2.0)
-    doubled = layer(evidence, state)
+    doubled = layer(evidence, Memory(features).read(state))
     assert float(doubled.gpu.sum() + doubled.node.sum()) == pytest.approx(2 * week, rel=1e-4)
 
 

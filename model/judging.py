@@ -1,0 +1,93 @@
+"""The subcommands that say what an artefact is worth on simulated nodes."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+SEED = 7
+SIZES = ("bundled", "tiny")
+
+
+def add_evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `evaluate`."""
+    evaluate = commands.add_parser("evaluate", help="replay an artefact over unseen nodes")
+    evaluate.add_argument("file", type=Path, help="the .onnx file to judge")
+    evaluate.add_argument("--simulate", choices=SIZES, default="bundled")
+    evaluate.add_argument(
+        "--seed", type=int, default=SEED, help="the test split of this seed (default: 7)"
+    )
+    evaluate.add_argument(
+        "--profile",
+        choices=("full", "stock", "no-bmc"),
+        default="full",
+        help="how much of each node is visible: everything, a stock dcgm-exporter, no BMC",
+    )
+    evaluate.add_argument("--html", type=Path, help="write one page with plots here")
+    evaluate.add_argument(
+        "--json", type=Path, help="write the numbers here (default: beside the page)"
+    )
+    evaluate.add_argument(
+        "--without-rivals", action="store_true", help="judge the artefact alone, in less time"
+    )
+    evaluate.add_argument(
+        "--quiet-node-weeks",
+        type=int,
+        metavar="N",
+        help="only count false alerts, on N node-weeks in which nothing fails",
+    )
+    evaluate.set_defaults(run=_evaluate)
+
+
+def add_strangers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `leave-each-out`."""
+    strangers = commands.add_parser(
+        "leave-each-out", help="say what becomes of kinds of fault that training never saw"
+    )
+    strangers.add_argument("--simulate", choices=SIZES, default="bundled")
+    strangers.add_argument("--seed", type=int, default=SEED, help="decides everything (default: 7)")
+    strangers.add_argument("--json", type=Path, help="also write the table here as JSON")
+    strangers.set_defaults(run=_leave_each_out)
+
+
+def left_out(kinds: list[str]) -> frozenset[str]:
+    """Return the kinds of story to train without; an unknown one ends the command."""
+    from simulator.faults import STORIES
+
+    if unknown := sorted(set(kinds) - STORIES.keys()):
+        raise SystemExit(
+            f"forewarn-model: train: --leave-out {unknown[0]!r}: "
+            f"expected one of {', '.join(STORIES)}"
+        )
+    return frozenset(kinds)
+
+
+def _evaluate(arguments: argparse.Namespace) -> None:
+    from model.training import judging
+
+    weeks, html = arguments.quiet_node_weeks, arguments.html
+    if weeks is not None:
+        if weeks < 1:
+            raise SystemExit(
+                f"forewarn-model: evaluate: --quiet-node-weeks {weeks}: expected 1 or more"
+            )
+        judging.count_quiet(
+            arguments.file, weeks, arguments.seed, profile=arguments.profile, json=arguments.json
+        )
+        return
+    beside = html.with_suffix(".json") if html is not None else None
+    judging.evaluate(
+        arguments.file,
+        arguments.simulate,
+        arguments.seed,
+        profile=arguments.profile,
+        html=html,
+        json=arguments.json or beside,
+        with_rivals=not arguments.without_rivals,
+    )
+
+
+def _leave_each_out(arguments: argparse.Namespace) -> None:
+    from model.training import strangers
+
+    strangers.leave_each_out(arguments.simulate, arguments.seed, arguments.json)

@@ -1,0 +1,22 @@
+"""R06: a GPU that leaves on purpose, alone and at rest, is no failure that the model foretells."""
+
+from __future__ import annotations
+
+from model import runtime
+from model.cli import BUNDLED
+from simulator.scenario import Scenario
+from simulator.workload import Workload
+from tests.model.bundled.replaying import DAY, HOUR, watch
+
+
+def test_r06_without_a_second_sign_the_model_stays_below_the_alert() -> None:
+    away = Scenario(
+        "gpu-given-away",
+        onset_seconds=2 * HOUR,
+        duration_seconds=3 * HOUR,
+        severity=0.9,
+        gpu=6,
+        workload=Workload.IDLE,
+    )
+    told = watch(runtime.load(BUNDLED), away, hours=7.0, seed=60_006)
+    assert told.node[:, DAY].max() < 0.5

@@ -1,0 +1,21 @@
+"""R07: idle boards that an upgraded monitor keeps awake are warmer for ever, and not ill."""
+
+from __future__ import annotations
+
+from model import runtime
+from model.cli import BUNDLED
+from simulator.scenario import Scenario
+from simulator.workload import Workload
+from tests.model.bundled.replaying import DAY, HOUR, watch
+
+
+def test_r07_a_step_that_all_siblings_share_raises_no_alert() -> None:
+    upgrade = Scenario(
+        "monitor-upgrade",
+        onset_seconds=2 * HOUR,
+        duration_seconds=12 * HOUR,
+        severity=0.9,
+        workload=Workload.IDLE,
+    )
+    told = watch(runtime.load(BUNDLED), upgrade, hours=8.0, seed=70_007)
+    assert told.node[:, DAY].max() < 0.2
