@@ -37,13 +37,17 @@ class ChannelUse(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Training(msgspec.Struct, frozen=True):
-    """What the artefact was trained on: wall-clock range (seconds), grid rows, episodes, seed."""
+    """What the artefact was trained on: wall-clock range (seconds), grid rows, episodes, seed.
+
+    `left_out` are the kinds of story that were kept from it on purpose, for an evaluation.
+    """
 
     first_timestamp: float
     last_timestamp: float
     rows: int
     episodes: int
     seed: int
+    left_out: tuple[str, ...] = ()
 
 
 class Evaluation(msgspec.Struct, frozen=True):

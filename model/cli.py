@@ -40,11 +40,23 @@ examples:
   forewarn-model backtest fleet.onnx --prometheus http://prometheus:9090 --incidents list.csv
       what an artefact would have said of the last month
 
-  forewarn-model evaluate fleet.onnx --seed 7
-      replay an artefact over simulated nodes that its training never saw
+  forewarn-model evaluate fleet.onnx --seed 7 --html worth.html
+      replay an artefact over simulated nodes that its training never saw, beside
+      its rivals; the page has plots, worth.json beside it the same numbers
+
+  forewarn-model evaluate fleet.onnx --quiet-node-weeks 500
+      count false alerts where nothing fails, enough to bound them
+
+  forewarn-model train --simulate bundled --leave-out memory-storm --out without.onnx
+  forewarn-model evaluate without.onnx
+      what an artefact makes of a kind of fault that it never saw
 
 An exporter picks up a new file without a restart.  Files are replaced in one
 instant, so `--out` may point at the place from which an exporter reads."""
+
+
+class WrongArgument(Exception):
+    """An argument that no parser can judge; says which, and what was expected."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -103,6 +115,13 @@ def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "(with a site's history they always are)",
     )
     site.add_train(train)
+    train.add_argument(
+        "--leave-out",
+        action="append",
+        default=[],
+        metavar="KIND",
+        help="train without this kind of story, to evaluate what becomes of strangers; repeatable",
+    )
     train.set_defaults(run=_train)
 
 
@@ -119,7 +138,19 @@ def _add_evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         default="full",
         help="how much of each node is visible: everything, a stock dcgm-exporter, no BMC",
     )
-    evaluate.add_argument("--json", type=Path, help="also write the table here as JSON")
+    evaluate.add_argument("--html", type=Path, help="write one page with plots here")
+    evaluate.add_argument(
+        "--json", type=Path, help="write the numbers here (default: beside the page)"
+    )
+    evaluate.add_argument(
+        "--without-rivals", action="store_true", help="judge the artefact alone, in less time"
+    )
+    evaluate.add_argument(
+        "--quiet-node-weeks",
+        type=int,
+        metavar="N",
+        help="only count false alerts, on N node-weeks in which nothing fails",
+    )
     evaluate.set_defaults(run=_evaluate)
 
 
@@ -145,21 +176,36 @@ def _train(arguments: argparse.Namespace) -> int:
     if arguments.simulate in (None, "none"):
         raise SystemExit("forewarn-model: train: expected --prometheus, --work or --simulate SIZE")
     from model.training import command
+    from simulator.faults import STORIES
 
+    left_out = frozenset(arguments.leave_out)
+    if unknown := sorted(left_out - STORIES.keys()):
+        raise WrongArgument(f"--leave-out {unknown[0]!r}: expected one of {', '.join(STORIES)}")
     seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
-    command.train(arguments.simulate, arguments.out, seed, with_weights=arguments.weights)
+    command.train(arguments.simulate, arguments.out, seed, left_out, with_weights=arguments.weights)
     return 0
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:
-    from model.training import command
+    from model.training import judging
 
-    command.evaluate(
+    weeks, html = arguments.quiet_node_weeks, arguments.html
+    if weeks is not None:
+        if weeks < 1:
+            raise WrongArgument(f"--quiet-node-weeks {weeks}: expected 1 or more")
+        judging.count_quiet(
+            arguments.file, weeks, arguments.seed, profile=arguments.profile, json=arguments.json
+        )
+        return
+    beside = html.with_suffix(".json") if html is not None else None
+    judging.evaluate(
         arguments.file,
         arguments.simulate,
         arguments.seed,
         profile=arguments.profile,
-        json_path=arguments.json,
+        html=html,
+        json=arguments.json or beside,
+        with_rivals=not arguments.without_rivals,
     )
 
 
@@ -168,7 +214,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     try:
         return int(arguments.run(arguments) or 0)
-    except runtime.ModelRefused as error:
+    except (runtime.ModelRefused, WrongArgument) as error:
         return _refuse(str(error))
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]

@@ -52,7 +52,8 @@ def _date(seconds: float) -> str:
 
 
 def _trained_on(info: ArtefactInfo) -> str:
-    return f"{info.training.episodes} episodes, {info.training.rows} rows"
+    without = f", without {', '.join(info.training.left_out)}" if info.training.left_out else ""
+    return f"{info.training.episodes} episodes, {info.training.rows} rows{without}"
 
 
 def _worth(worth: Evaluation) -> tuple[str, ...]:

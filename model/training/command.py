@@ -1,4 +1,4 @@
-"""What `forewarn-model train` and `evaluate` do: progress on the terminal, files at the end."""
+"""What `forewarn-model train` does: progress on the terminal, one file at the end."""
 
 from __future__ import annotations
 
@@ -7,76 +7,64 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from daemon.clocks import system_clock
 from model import runtime, schema
 from model.artefact import Evaluation
 from model.training import evaluate as evaluation
 from model.training import export, table, weights
-from model.training.dataset import episodes, masked
-from model.training.fit import Diverged, Schedule
-from model.training.likelihood import Search
+from model.training.bars import Bars, progress
+from model.training.dataset import episodes
+from model.training.fit import Diverged
+from model.training.judging import replayed
 from model.training.pipeline import SHIPPED, Recipe, Run, describe
-from model.training.plan import BUNDLED, TINY, Split, plan
+from model.training.plan import Split, plan
+from model.training.sizes import SIZES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from model.runtime import Predictor
     from model.training.dataset import Episode
-    from model.training.evaluate import Report
     from model.training.pipeline import Origin, Trained
+    from model.training.plan import Planned
+    from model.training.report import Report
 
     Windows = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
-    from model.training.plan import Planned
 
-SIZES = {
-    "bundled": (BUNDLED, Schedule(), Search(), 12_000),
-    "tiny": (TINY, Schedule(iterations=12, batch=16), Search(epochs=2, batch=256), 320),
-}
 NOT_JUDGED = Evaluation("nothing", "24h", 0.5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (0, 0), 0, 0, 0)
 PARITY_MOMENTS = 12
 
 
-class Bars:
-    """One progress bar per stage, in the order in which they begin."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._tasks: dict[str, int] = {}
-
-    def __call__(self, stage: str, done: int, total: int, note: str) -> None:
-        """Show that `stage` has come to `done` of `total`."""
-        if stage not in self._tasks:
-            self._tasks[stage] = self._progress.add_task(stage, total=total, note="")
-        self._progress.update(self._tasks[stage], completed=done, note=note)  # type: ignore[arg-type]
-
-
-def recipe(size: str, seed: int) -> Recipe:
+def recipe(size: str, seed: int, left_out: frozenset[str] = frozenset()) -> Recipe:
     """Return the recipe called `size`."""
-    amounts, schedule, search, windows = SIZES[size]
-    return Recipe(seed, amounts, schedule, search, windows)
+    chosen = SIZES[size]
+    return Recipe(
+        seed, chosen.amounts, chosen.schedule, chosen.search, chosen.windows, left_out=left_out
+    )
 
 
-def train(size: str, out: Path, seed: int, *, with_weights: bool = False) -> None:
+def train(
+    size: str, out: Path, seed: int, left_out: frozenset[str], *, with_weights: bool = False
+) -> None:
     """Train, check, judge and write; a diverged run writes nothing and exits."""
     console = Console()
-    with progress_bars(console) as progress:
-        report = Bars(progress)
+    with progress(console) as shown:
+        report = Bars(shown)
         try:
-            trained = Run(recipe(size, seed), report).train()
+            trained = Run(recipe(size, seed, left_out), report).train()
         except Diverged as error:
             raise SystemExit(
                 f"forewarn-model: training diverged, nothing written: {error}"
             ) from None
-        planned = _test_split(size, seed)
+        planned = plan(
+            Split.TEST, SIZES[size].amounts[Split.TEST], seed=seed, step_seconds=schema.STEP_SECONDS
+        )
         made = finish(
             trained,
-            lambda predictor: judge(predictor, planned, seed, "full", report),
+            lambda predictor: replayed(predictor, planned, seed, "full", report),
             _some_windows(planned),
         )
     if with_weights:
@@ -122,42 +110,6 @@ def finish(
     return Made(artefact(evaluation.summarise(judged)), version, judged)
 
 
-def evaluate(path: Path, size: str, seed: int, *, profile: str, json_path: Path | None) -> None:
-    """Replay the artefact at `path` over the test split, print the table, write it where asked."""
-    console = Console()
-    predictor = runtime.load(path)
-    planned = _test_split(size, seed)
-    with progress_bars(console) as progress:
-        judged = judge(predictor, planned, seed, profile, Bars(progress))
-    console.print(table.render(judged), highlight=False, soft_wrap=True)
-    if json_path is not None:
-        export.write(json_path, msgspec.json.format(msgspec.json.encode(judged)) + b"\n")
-
-
-def judge(
-    predictor: Predictor,
-    planned: list[Planned],
-    seed: int,
-    profile: str,
-    report: Callable[[str, int, int, str], None],
-) -> Report:
-    """Replay `predictor` over the planned records as a site of this visibility would see them."""
-    rng = np.random.default_rng([seed, 13])
-
-    def watched() -> Iterator[Episode]:
-        whole = episodes(planned, step_seconds=schema.STEP_SECONDS)
-        for done, episode in enumerate(whole, 1):
-            yield masked(episode, profile, rng)
-            report("replaying", done, len(planned), episode.kind)
-
-    data = f"simulated test split of seed {seed}, {profile} visibility"
-    return evaluation.evaluate(predictor, watched(), data)
-
-
-def _test_split(size: str, seed: int) -> list[Planned]:
-    return plan(Split.TEST, SIZES[size][0][Split.TEST], seed=seed, step_seconds=schema.STEP_SECONDS)
-
-
 def _some_windows(planned: list[Planned]) -> Windows:
     """Windows of a node on its way to failure, for the parity check."""
     failing = next(one for one in planned if "memory" in one.recording.node)
@@ -175,15 +127,3 @@ def _loaded(blob: bytes) -> Predictor:
         path = Path(folder) / "candidate.onnx"
         path.write_bytes(blob)
         return runtime.load(path)
-
-
-def progress_bars(console: Console) -> Progress:
-    """Return bars for the stages of a run."""
-    return Progress(
-        TextColumn("{task.description:>18}"),
-        BarColumn(),
-        TextColumn("{task.completed:>5.0f}/{task.total:.0f}"),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[note]}"),
-        console=console,
-    )

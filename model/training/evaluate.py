@@ -1,249 +1,279 @@
-"""What an artefact is worth: it is replayed, step by step, over nodes it never saw."""
+"""What an artefact is worth: it is replayed over nodes it never saw, beside its rivals."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 
 from model.artefact import Evaluation
+from model.training import calibration
+from model.training.budget import BUDGETS, exposed_weeks, verdicts
+from model.training.comparison import Rated, compare, curves
+from model.training.course import highest
+from model.training.examples import examples
 from model.training.hazard import BASE_FAILURES_PER_NODE_WEEK
-from model.training.labels import within
-from model.training.rates import poisson_upper
-from model.training.replay import highest, judge, replay, weeks
+from model.training.rates import poisson_upper, wilson
+from model.training.replay import replay
+from model.training.report import CalibrationLine, KindLine, Line, PaceLine, Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from model.runtime import Predictor
+    from model.training.course import Course, Verdict
     from model.training.dataset import Episode
     from model.training.replay import Replay
+    from model.training.rivals.calibrated import Calibrated
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 HEADLINE = ("24h", 0.5)
 """Horizon and threshold of the summary that the artefact carries; fixed, not chosen by result."""
 
-BRIER_EVERY_STEPS = 60
-FIELD_RATE = BASE_FAILURES_PER_NODE_WEEK
+PACES_HOURS = (0.0, 1.0, 6.0, 24.0, 48.0, np.inf)
+"""Faults by the time from onset to failure: below the first hour they are sudden."""
 
 
-class Line(msgspec.Struct, frozen=True):
-    """Results at one horizon and threshold; leads are hours, empty without detection.
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """All replays of an artefact, with what has to be known to judge them."""
 
-    Bounds are one-sided, 95 %: few node-weeks without a false alert prove little.
-    """
+    replays: Sequence[Replay]
+    horizons: tuple[str, ...]
+    causes: tuple[str, ...]
+    channels: tuple[str, ...]
+    as_they_are: bool = False
+    """Counted as they are, where they are a site's own time; else weighed to the field's rate."""
 
-    horizon: str
-    threshold: float
-    events: int
-    detected: int
-    right_cause: int
-    false_alerts: int
-    false_alerts_per_node_week: float
-    false_alerts_per_node_week_upper: float
-    precision: float
-    precision_at_field_rate: float
-    precision_at_field_rate_lower: float
-    lead_hours_quartiles: tuple[float, ...]
+    @property
+    def rate(self) -> float:
+        """Failures per node-week of the field that they speak for."""
+        if not self.as_they_are:
+            return BASE_FAILURES_PER_NODE_WEEK
+        weeks = sum(course.weeks for course in self.courses)
+        return sum(c.outcome is not None for c in self.courses) / weeks if weeks else 0.0
 
+    @property
+    def courses(self) -> list[Course]:
+        """What became of each node."""
+        return [one.course for one in self.replays]
 
-class KindLine(msgspec.Struct, frozen=True):
-    """Results of one kind of story at the headline's horizon and threshold."""
+    def values(self, horizon: int) -> list[NDArray[np.float32]]:
+        """Return the node's probability of one horizon, per course."""
+        return [one.node[:, horizon] for one in self.replays]
 
-    kind: str
-    episodes: int
-    node_weeks: float
-    detected: int
-    right_cause: int
-    false_alerts: int
-    lead_hours_quartiles: tuple[float, ...]
-    highest_probability_median: float
-    highest_probability_worst: float
-
-
-class BrierLine(msgspec.Struct, frozen=True):
-    """Mean squared error of the probability of one horizon, beside two answers without a model.
-
-    Moments of nodes that do not fail are weighed up until failures are as rare
-    as in the field (`failing_ratio`), since that is what the probability is for.
-    """
-
-    horizon: str
-    moments: int
-    failing_ratio: float
-    brier: float
-    brier_of_always_healthy: float
-    brier_of_base_rate: float
-
-
-class Report(msgspec.Struct, frozen=True):
-    """The whole table."""
-
-    data: str
-    node_weeks: float
-    quiet_node_weeks: float
-    events: int
-    field_failures_per_node_week: float
-    lines: tuple[Line, ...]
-    kinds: tuple[KindLine, ...]
-    brier: tuple[BrierLine, ...]
+    def named(self, horizon: int, judged: Sequence[Verdict]) -> list[bool]:
+        """Whether the largest cause at each detection was the true one."""
+        right = []
+        for one, verdict in zip(self.replays, judged, strict=True):
+            outcome, at = one.course.outcome, verdict.moment
+            if outcome is None or at is None:
+                right.append(False)
+                continue
+            largest = int(one.cause[at, :, horizon].argmax())
+            right.append(self.causes[largest] == outcome.cause)
+        return right
 
 
 def evaluate(
-    predictor: Predictor, episodes: Iterable[Episode], data: str, *, as_they_are: bool = False
+    predictor: Predictor,
+    episodes: Iterable[Episode],
+    data: str,
+    rivals: Sequence[Calibrated] = (),
+    *,
+    as_they_are: bool = False,
 ) -> Report:
-    """Replay and judge; `data` says in words what the episodes are.
+    """Replay and judge; `data` says in words what the episodes are."""
+    replays, scores = [], []
+    for episode in episodes:
+        replays.append(replay(predictor, episode))
+        hours = replays[-1].course.hours
+        scores.append([rival.score(episode, hours) for rival in rivals])
+    info = predictor.info
+    judged = Judged(replays, info.horizons, info.causes, info.names, as_they_are)
+    rated = [
+        Rated(rival.name, rival.threshold, [one[place] for one in scores], rival.levels)
+        for place, rival in enumerate(rivals)
+    ]
+    return report(judged, rated, data)
 
-    They are weighed to the field's rate of failures, or counted `as_they_are`
-    where they are a site's own time.
-    """
-    replays = [replay(predictor, episode) for episode in episodes]
-    horizons, causes = predictor.info.horizons, predictor.info.causes
-    quiet = sum(weeks(one) for one in replays if one.outcome is None)
-    events = sum(one.outcome is not None for one in replays)
-    rate = events / max(sum(map(weeks, replays)), 1e-9) if as_they_are else FIELD_RATE
-    quiet_weight = 1.0 if as_they_are else _quiet_weight(events, quiet)
+
+def report(judged: Judged, rivals: Sequence[Rated], data: str) -> Report:
+    """Measure everything that can be said of the replays and of the rivals beside them."""
+    courses, headline = judged.courses, judged.horizons.index(HEADLINE[0])
+    ours = Rated("Forewarn", HEADLINE[1], judged.values(headline), ())
     return Report(
         data=data,
-        node_weeks=sum(map(weeks, replays)),
-        quiet_node_weeks=quiet,
-        events=events,
-        field_failures_per_node_week=rate,
+        node_weeks=sum(course.weeks for course in courses),
+        quiet_node_weeks=sum(course.weeks for course in courses if course.outcome is None),
+        exposed_node_weeks=exposed_weeks(courses),
+        events=sum(course.outcome is not None for course in courses),
+        field_failures_per_node_week=judged.rate,
+        headline_horizon=HEADLINE[0],
+        headline_threshold=HEADLINE[1],
+        horizons=judged.horizons,
+        budgets=BUDGETS,
         lines=tuple(
-            _line(replays, causes, horizons, horizon, threshold, quiet, rate)
-            for horizon in range(len(horizons))
+            _line(judged, horizon, threshold)
+            for horizon in range(len(judged.horizons))
             for threshold in THRESHOLDS
         ),
         kinds=tuple(
-            _kind_line(kind, [one for one in replays if one.kind == kind], causes, horizons)
-            for kind in dict.fromkeys(one.kind for one in replays)
+            _kind_line(judged, kind) for kind in dict.fromkeys(course.kind for course in courses)
         ),
-        brier=tuple(
-            _brier(replays, horizons, horizon, quiet_weight) for horizon in range(len(horizons))
-        ),
+        paces=_paces(judged),
+        calibration=tuple(_calibration(judged, h) for h in range(len(judged.horizons))),
+        curves=curves(courses, [ours, *rivals]),
+        rivals=compare(courses, ours, rivals, len(judged.horizons)),
+        examples=examples(judged.replays, judged.causes, judged.channels, headline, HEADLINE[1]),
     )
 
 
-def summarise(report: Report) -> Evaluation:
+def summarise(found: Report) -> Evaluation:
     """Return the headline as the artefact carries it."""
     horizon, threshold = HEADLINE
-    line = next(x for x in report.lines if x.horizon == horizon and x.threshold == threshold)
-    brier = next(x for x in report.brier if x.horizon == horizon)
+    line = next(x for x in found.lines if x.horizon == horizon and x.threshold == threshold)
+    told = next(x for x in found.calibration if x.horizon == horizon)
     leads = line.lead_hours_quartiles or (0.0, 0.0, 0.0)
     return Evaluation(
-        data=report.data,
+        data=found.data,
         horizon=horizon,
         threshold=threshold,
         events=line.events,
-        node_weeks=report.node_weeks,
-        base_rate_per_node_week=report.events / report.node_weeks if report.node_weeks else 0.0,
+        node_weeks=found.node_weeks,
+        base_rate_per_node_week=found.events / found.node_weeks if found.node_weeks else 0.0,
         event_recall=line.detected / line.events if line.events else 0.0,
         precision=line.precision,
         precision_at_field_rate_lower=line.precision_at_field_rate_lower,
-        field_rate_per_node_week=report.field_failures_per_node_week,
+        field_rate_per_node_week=found.field_failures_per_node_week,
         false_alerts_per_node_week=line.false_alerts_per_node_week,
         false_alerts_per_node_week_upper=line.false_alerts_per_node_week_upper,
         median_lead_hours=leads[1],
         lead_hours_quartiles=(leads[0], leads[2]),
-        brier=brier.brier,
-        brier_of_base_rate=brier.brier_of_base_rate,
-        brier_of_always_healthy=brier.brier_of_always_healthy,
+        brier=told.brier,
+        brier_of_base_rate=told.brier_of_base_rate,
+        brier_of_always_healthy=told.brier_of_always_healthy,
     )
 
 
-def _line(
-    replays: Sequence[Replay],
-    causes: Sequence[str],
-    horizons: Sequence[str],
-    horizon: int,
-    threshold: float,
-    quiet_weeks: float,
-    field_rate: float,
-) -> Line:
-    verdicts = [judge(one, causes, horizon, threshold) for one in replays]
-    leads = [verdict.lead_hours for verdict in verdicts if verdict.lead_hours is not None]
-    events = sum(one.outcome is not None for one in replays)
-    false = sum(verdict.false_alerts for verdict in verdicts)
-    rate = false / quiet_weeks if quiet_weeks else 0.0
-    upper = poisson_upper(false) / quiet_weeks if quiet_weeks else 0.0
+def _line(judged: Judged, horizon: int, threshold: float) -> Line:
+    courses = judged.courses
+    found = verdicts(courses, judged.values(horizon), threshold)
+    leads = _leads(found)
+    events = sum(course.outcome is not None for course in courses)
+    false = sum(verdict.false_alerts for verdict in found)
+    weeks = exposed_weeks(courses)
+    rate = false / weeks if weeks else 0.0
+    upper = poisson_upper(false) / weeks if weeks else 0.0
     recall = len(leads) / events if events else 0.0
     return Line(
-        horizon=horizons[horizon],
+        horizon=judged.horizons[horizon],
         threshold=threshold,
         events=events,
         detected=len(leads),
-        right_cause=sum(verdict.right for verdict in verdicts),
+        recall_interval=wilson(len(leads), events),
+        right_cause=sum(judged.named(horizon, found)),
         false_alerts=false,
         false_alerts_per_node_week=rate,
         false_alerts_per_node_week_upper=upper,
         precision=_share(len(leads), false),
-        precision_at_field_rate=_share(recall * field_rate, rate),
-        precision_at_field_rate_lower=_share(recall * field_rate, upper),
-        lead_hours_quartiles=_quartiles(leads),
+        precision_at_field_rate=_share(recall * judged.rate, rate),
+        precision_at_field_rate_lower=_share(recall * judged.rate, upper),
+        lead_hours_quartiles=quartiles(leads),
     )
 
 
-def _kind_line(
-    kind: str, replays: Sequence[Replay], causes: Sequence[str], horizons: Sequence[str]
-) -> KindLine:
-    horizon, threshold = horizons.index(HEADLINE[0]), HEADLINE[1]
-    verdicts = [judge(one, causes, horizon, threshold) for one in replays]
-    peaks = [highest(one, horizon) for one in replays]
+def _kind_line(judged: Judged, kind: str) -> KindLine:
+    chosen = [one for one in judged.replays if one.course.kind == kind]
+    part = Judged(chosen, judged.horizons, judged.causes, judged.channels)
+    courses, horizon = part.courses, judged.horizons.index(HEADLINE[0])
+    found = verdicts(courses, part.values(horizon), HEADLINE[1])
+    peaks = [
+        highest(course, one) for course, one in zip(courses, part.values(horizon), strict=True)
+    ]
+    leads, outcome = _leads(found), courses[0].outcome
+    seen = [c for c, verdict in zip(courses, found, strict=True) if verdict.lead_hours is not None]
     return KindLine(
         kind=kind,
-        episodes=len(replays),
-        node_weeks=sum(map(weeks, replays)),
-        detected=sum(verdict.lead_hours is not None for verdict in verdicts),
-        right_cause=sum(verdict.right for verdict in verdicts),
-        false_alerts=sum(verdict.false_alerts for verdict in verdicts),
-        lead_hours_quartiles=_quartiles(
-            [verdict.lead_hours for verdict in verdicts if verdict.lead_hours is not None]
-        ),
+        cause="" if outcome is None else str(outcome.cause),
+        episodes=len(courses),
+        node_weeks=sum(course.weeks for course in courses),
+        detected=len(leads),
+        recall_interval=wilson(len(leads), 0 if outcome is None else len(courses)),
+        right_cause=sum(part.named(horizon, found)),
+        false_alerts=sum(verdict.false_alerts for verdict in found),
+        lead_hours_quartiles=quartiles(leads),
         highest_probability_median=float(np.median(peaks)),
-        highest_probability_worst=float(
-            np.min(peaks) if replays[0].outcome is not None else np.max(peaks)
-        ),
+        highest_probability_worst=float(np.min(peaks) if outcome is not None else np.max(peaks)),
+        lead_hours=tuple(leads),
+        development_hours=tuple(course.development_hours for course in seen),
     )
 
 
-def _quiet_weight(events: int, quiet_weeks: float) -> float:
-    """How many real quiet node-weeks one of the evaluated ones stands for."""
-    if not events or not quiet_weeks:
-        return 1.0
-    return events / BASE_FAILURES_PER_NODE_WEEK / quiet_weeks
+def _paces(judged: Judged) -> tuple[PaceLine, ...]:
+    horizon = judged.horizons.index(HEADLINE[0])
+    found = verdicts(judged.courses, judged.values(horizon), HEADLINE[1])
+    lines = []
+    for low, high in pairwise(PACES_HOURS):
+        inside = [
+            (course.development_hours, verdict.lead_hours)
+            for course, verdict in zip(judged.courses, found, strict=True)
+            if low <= course.development_hours < high
+        ]
+        seen = [(took, lead) for took, lead in inside if lead is not None]
+        lines.append(
+            PaceLine(
+                label=f"{low:g} h and more" if np.isinf(high) else f"{low:g} to {high:g} h",
+                events=len(inside),
+                detected=len(seen),
+                recall_interval=wilson(len(seen), len(inside)),
+                lead_hours_quartiles=quartiles([lead for _, lead in seen]),
+                median_share_foreseen=(
+                    float(np.median([lead / took for took, lead in seen])) if seen else 0.0
+                ),
+            )
+        )
+    return tuple(lines)
 
 
-def _brier(
-    replays: Sequence[Replay], horizons: Sequence[str], horizon: int, quiet_weight: float
-) -> BrierLine:
-    """Judge one moment an hour, as far as it is known what became of the node."""
-    predicted, failed, weights = [], [], []
-    for one in replays:
-        failure = None if one.outcome is None else one.outcome.hours
-        hours = one.hours[::BRIER_EVERY_STEPS]
-        truth, known = within(hours, failure, one.end_hours)
-        usable = known[:, horizon] & (hours < (np.inf if failure is None else failure))
-        predicted.append(one.node[::BRIER_EVERY_STEPS, horizon][usable])
-        failed.append(truth[usable, horizon])
-        weights.append(np.full(int(usable.sum()), quiet_weight if failure is None else 1.0))
-    came, weight = np.concatenate(failed).astype(np.float64), np.concatenate(weights)
-    if not len(came):
-        return BrierLine(horizons[horizon], 0, 0.0, 0.0, 0.0, 0.0)
-    base = float(np.average(came, weights=weight))
-    return BrierLine(
-        horizon=horizons[horizon],
-        moments=len(came),
+def _calibration(judged: Judged, horizon: int) -> CalibrationLine:
+    name, at = (
+        judged.horizons[horizon],
+        calibration.moments(judged.courses, horizon, as_they_are=judged.as_they_are),
+    )
+    if not len(at.failed):
+        return CalibrationLine(name, 0, 0.0, 0.0, 0.0, 0.0, None, None, None, None, ())
+    said = at.of(judged.values(horizon))
+    base = float(np.average(at.failed, weights=at.weight))
+    return CalibrationLine(
+        horizon=name,
+        moments=len(at.failed),
         failing_ratio=base,
-        brier=float(np.average((np.concatenate(predicted) - came) ** 2, weights=weight)),
+        brier=calibration.brier(said, at),
         brier_of_always_healthy=base,
         brier_of_base_rate=base * (1.0 - base),
+        slope=calibration.slope(said, at),
+        slope_interval=calibration.interval(calibration.slope, said, at),
+        observed_over_expected=calibration.observed_over_expected(said, at),
+        observed_over_expected_interval=calibration.interval(
+            calibration.observed_over_expected, said, at
+        ),
+        reliability=calibration.reliability(said, at),
     )
+
+
+def _leads(found: Sequence[Verdict]) -> list[float]:
+    return [verdict.lead_hours for verdict in found if verdict.lead_hours is not None]
 
 
 def _share(right: float, wrong: float) -> float:
     return right / (right + wrong) if right + wrong else 0.0
 
 
-def _quartiles(leads: Sequence[float]) -> tuple[float, ...]:
+def quartiles(leads: Sequence[float]) -> tuple[float, ...]:
+    """Return the three quartiles, nothing of nothing."""
     return tuple(float(q) for q in np.percentile(leads, (25, 50, 75))) if leads else ()

@@ -27,6 +27,15 @@ LOST_STEPS = 3
 FAR = 1.0e6
 """Stands in for a missing peer when peers are sorted; scaled values stay below 10."""
 
+HEATED = ("gpu_temperature_celsius", "gpu_memory_temperature_celsius")
+POWER = "gpu_power_watts"
+REFERENCES = ("node_coolant_supply_temperature_celsius", "node_inlet_temperature_celsius")
+USUAL_CELSIUS = 30.0
+LOADED_WATTS = 150.0
+"""A thermal resistance is known only under load: heat that hardly flows says little of its path."""
+
+SMALLEST_RISE = 1.0
+
 SLOW = ("gpu_energy_joules_total",)
 """Counters whose increments are a level (power), not evidence of faults."""
 
@@ -48,6 +57,10 @@ class Gather(nn.Module):
     codes: Tensor
     reports: Tensor
     peer_spread: Tensor
+    heated: Tensor
+    resistance_mean: Tensor
+    resistance_spread: Tensor
+    resistance_peer_spread: Tensor
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__()
@@ -64,11 +77,19 @@ class Gather(nn.Module):
         self.register_buffer("codes", torch.tensor([names.index(XID), names.index(ACTION)]))
         self.register_buffer("reports", _reports(names))
         self.register_buffer("peer_spread", torch.ones(len(peers)))
+        self.register_buffer("heated", torch.tensor([names.index(name) for name in HEATED]))
+        self.register_buffer("resistance_mean", torch.zeros(len(HEATED)))
+        self.register_buffer("resistance_spread", torch.ones(len(HEATED)))
+        self.register_buffer("resistance_peer_spread", torch.ones(len(HEATED)))
+        self.power = names.index(POWER)
+        self.references = tuple(names.index(name) for name in REFERENCES)
         self.features = (
             *(f"residual:{names[i]}" for i in gauges.tolist()),
             *(f"error:{names[i]}" for i in gauges.tolist()),
             *(f"level:{names[i]}" for i in gauges.tolist()),
             *(f"peer:{names[i]}" for i in peers.tolist()),
+            *(f"resistance:{name}" for name in HEATED),
+            *(f"peer-resistance:{name}" for name in HEATED),
             *(f"recent:{names[i]}" for i in counters.tolist()),
             *(f"hour:{names[i]}" for i in counters.tolist()),
             *(f"flag:{names[i]}" for i in flags.tolist()),
@@ -80,10 +101,8 @@ class Gather(nn.Module):
 
     def forward(self, view: View, scores: Scores) -> Evidence:
         """Return the features of the newest step."""
-        recent = view.seen[..., -TAIL_STEPS:, :].sum(-2)
-        level = view.values[..., -TAIL_STEPS:, :].sum(-2) / recent.clamp(min=1.0)
-        plain = view.plain[..., -TAIL_STEPS:, :].sum(-2) / recent.clamp(min=1.0)
-        known = (recent > 0).to(level.dtype)
+        level, plain, known = recent_means(view)
+        resistance, loaded = self._resistance(plain, known)
         row = (known * self.reports).amax(-1, keepdim=True)
         counts = view.increments.index_select(-1, self.counters)
         gauge, counter = known.index_select(-1, self.gauges), known.index_select(-1, self.counters)
@@ -92,6 +111,8 @@ class Gather(nn.Module):
             (torch.log1p(scores.error.index_select(-1, self.gauges)), gauge),
             (level.index_select(-1, self.gauges).clamp(-4.0, 4.0), gauge),
             (self._peer_difference(level, known), known.index_select(-1, self.peers)),
+            (squash((resistance - self.resistance_mean) / self.resistance_spread) * loaded, loaded),
+            (squash(from_median(resistance, loaded) / self.resistance_peer_spread), loaded),
             (torch.log1p(counts[..., -TAIL_STEPS:, :].sum(-2)), counter),
             (torch.log1p(counts.sum(-2)), counter),
             (plain.index_select(-1, self.flags), known.index_select(-1, self.flags)),
@@ -107,29 +128,35 @@ class Gather(nn.Module):
         )
 
     def freeze(self, view: View) -> None:
-        """Set the spread of peer differences from held-out healthy moments."""
-        recent = view.seen[..., -TAIL_STEPS:, :].sum(-2)
-        level = view.values[..., -TAIL_STEPS:, :].sum(-2) / recent.clamp(min=1.0)
-        known = (recent > 0).to(level.dtype)
-        difference = self._from_median(level, known).flatten(0, -2)
-        mask = known.index_select(-1, self.peers).flatten(0, -2)
-        count = mask.sum(0)
-        spread = ((difference**2).sum(0) / count.clamp(min=1.0)).sqrt().clamp(min=SMALLEST_SPREAD)
-        self.peer_spread.copy_(torch.where(count > 1, spread, torch.ones_like(spread)))
+        """Set the constants of peers and resistances from held-out healthy moments."""
+        level, plain, known = recent_means(view)
+        own, mask = level.index_select(-1, self.peers), known.index_select(-1, self.peers)
+        resistance, loaded = self._resistance(plain, known)
+        self.peer_spread.copy_(_spread(from_median(own, mask), mask))
+        self.resistance_peer_spread.copy_(_spread(from_median(resistance, loaded), loaded))
+        count = loaded.flatten(0, -2).sum(0).clamp(min=1.0)
+        self.resistance_mean.copy_((resistance * loaded).flatten(0, -2).sum(0) / count)
+        self.resistance_spread.copy_(_spread(resistance - self.resistance_mean, loaded))
 
     def _peer_difference(self, level: Tensor, known: Tensor) -> Tensor:
-        return squash(self._from_median(level, known) / self.peer_spread)
-
-    def _from_median(self, level: Tensor, known: Tensor) -> Tensor:
-        """Own recent level minus the median of the GPUs that report, in standardised units."""
         own, mask = level.index_select(-1, self.peers), known.index_select(-1, self.peers)
-        count = mask.sum(-2, keepdim=True)
-        ordered, _ = torch.sort(torch.where(mask > 0, own, torch.full_like(own, FAR)), dim=-2)
-        last = (count - 1.0).clamp(min=0.0)
-        low = torch.floor(last / 2.0).to(torch.long)
-        high = torch.minimum(torch.floor(count / 2.0), last).to(torch.long)
-        median = (torch.gather(ordered, -2, low) + torch.gather(ordered, -2, high)) / 2.0
-        return torch.where(mask > 0, own - median, torch.zeros_like(own))
+        return squash(from_median(own, mask) / self.peer_spread)
+
+    def _resistance(self, plain: Tensor, known: Tensor) -> tuple[Tensor, Tensor]:
+        """Return log kelvin per watt from coolant to core and memory [..., gpu, 2], and its mask.
+
+        Whatever the load, this is what a failing interface changes on one GPU
+        and a failing flow on all.  Without a coolant or inlet reading a usual
+        temperature stands in: levels shift, differences between peers do not.
+        """
+        reference = torch.full_like(plain[..., :1], USUAL_CELSIUS)
+        for column in reversed(self.references):
+            here = known[..., column : column + 1] > 0
+            reference = torch.where(here, plain[..., column : column + 1], reference)
+        watts = plain[..., self.power : self.power + 1]
+        loaded = known.index_select(-1, self.heated) * (watts > LOADED_WATTS).to(known.dtype)
+        rise = (plain.index_select(-1, self.heated) - reference).clamp(min=SMALLEST_RISE)
+        return torch.log(rise / watts.clamp(min=LOADED_WATTS)), loaded
 
     def _lost(self, seen: Tensor) -> Tensor:
         """Return [..., gpu, 1]: 1 where the row is empty while at least one sibling reports."""
@@ -143,6 +170,33 @@ def _reports(names: Sequence[str]) -> Tensor:
     return torch.tensor(
         [float(BY_NAME[n].level is Level.GPU and n not in (XID, ACTION)) for n in names]
     )
+
+
+def recent_means(view: View) -> tuple[Tensor, Tensor, Tensor]:
+    """Return means over the latest steps, standardised and plain, and what was seen at all."""
+    count = view.seen[..., -TAIL_STEPS:, :].sum(-2)
+    standardised = view.values[..., -TAIL_STEPS:, :].sum(-2) / count.clamp(min=1.0)
+    plain = view.plain[..., -TAIL_STEPS:, :].sum(-2) / count.clamp(min=1.0)
+    return standardised, plain, (count > 0).to(standardised.dtype)
+
+
+def from_median(own: Tensor, known: Tensor) -> Tensor:
+    """Return [..., gpu, feature] minus the median over the GPUs where it is known, else 0."""
+    count = known.sum(-2, keepdim=True)
+    ordered, _ = torch.sort(torch.where(known > 0, own, torch.full_like(own, FAR)), dim=-2)
+    last = (count - 1.0).clamp(min=0.0)
+    low = torch.floor(last / 2.0).to(torch.long)
+    high = torch.minimum(torch.floor(count / 2.0), last).to(torch.long)
+    median = (torch.gather(ordered, -2, low) + torch.gather(ordered, -2, high)) / 2.0
+    return torch.where(known > 0, own - median, torch.zeros_like(own))
+
+
+def _spread(differences: Tensor, known: Tensor) -> Tensor:
+    """Root mean square per feature over all rows, floored; 1 where hardly anything was seen."""
+    rows, mask = differences.flatten(0, -2), known.flatten(0, -2)
+    count = mask.sum(0)
+    spread = ((rows**2 * mask).sum(0) / count.clamp(min=1.0)).sqrt().clamp(min=SMALLEST_SPREAD)
+    return torch.where(count > 1, spread, torch.ones_like(spread))
 
 
 def squash(values: Tensor) -> Tensor:

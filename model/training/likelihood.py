@@ -35,7 +35,7 @@ class Rows(NamedTuple):
 class Search:
     """How the likelihood is climbed; the epoch that costs least on held-out rows is kept."""
 
-    epochs: int = 50
+    epochs: int = 24
     batch: int = 8192
     learning_rate: float = 0.02
     decay: float = 0.02

@@ -18,7 +18,7 @@ from model.training.dataset import REQUIRED, draw_profile, masked
 from model.training.graph import Graph
 from model.training.hazard import GPU_CAUSES, NODE_CAUSES
 from model.training.plan import Amounts, Split, plan
-from model.training.rows import Collector, field_weights, score
+from model.training.rows import MOMENTS_AT_ONCE, Collector, field_weights, score
 from model.training.stock import Simulated
 from simulator.shown import SHOWN
 
@@ -48,6 +48,8 @@ class Recipe:
     search: likelihood.Search = field(default_factory=likelihood.Search)
     windows: int = 12_000
     """Healthy windows that TadGAN is trained on; a fifth as many freeze the constants."""
+    left_out: frozenset[str] = frozenset()
+    """Kinds of story that training must not see, to learn what the artefact makes of strangers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,11 @@ class Run:
 
     def _fit_tadgan(self, graph: Graph, windows: Tensor) -> None:
         graph.scaling.freeze(windows.flatten(0, 1))
-        view = graph.scaling(windows)
-        values, seen = view.values.flatten(0, 1), view.seen.flatten(0, 1)
+        # In parts: every form of all windows at once would be several times their size.
+        views = [graph.scaling(part) for part in windows.split(MOMENTS_AT_ONCE)]
+        values = torch.cat([view.values.flatten(0, 1) for view in views])
+        seen = torch.cat([view.seen.flatten(0, 1) for view in views])
+        del views
         trainer = fit.Trainer(graph.tadgan, self.recipe.schedule, self.recipe.seed)
         total = self.recipe.schedule.iterations
 
@@ -149,7 +154,13 @@ class Run:
     def _told(self) -> Training:
         stock = self.stocks[Split.FIT]
         # Rows are grid steps of one GPU.
-        return Training(*stock.span, stock.steps * 8, stock.records, self.recipe.seed)
+        return Training(
+            *stock.span,
+            rows=stock.steps * 8,
+            episodes=stock.records,
+            seed=self.recipe.seed,
+            left_out=tuple(sorted(self.recipe.left_out)),
+        )
 
 
 def same_width(parts: list[Tensor]) -> list[Tensor]:
@@ -166,7 +177,10 @@ def simulated(recipe: Recipe) -> dict[Split, Stock]:
     """Return what the recipe says to simulate."""
     step = schema.STEP_SECONDS
     return {
-        split: Simulated(plan(split, amounts, seed=recipe.seed, step_seconds=step), step)
+        split: Simulated(
+            plan(split, amounts, seed=recipe.seed, step_seconds=step, left_out=recipe.left_out),
+            step,
+        )
         for split, amounts in recipe.amounts.items()
     }
 

@@ -1,4 +1,9 @@
-"""Replays an artefact over an episode, step by step, and judges its alerts."""
+"""Replays an artefact over an episode, as the exporter would have run it.
+
+Not every grid step is looked at: between two looks the evidence is taken to
+have held, as training takes it, and the memory advances over all of them.
+With `every` 1 it is the exporter's own arithmetic.
+"""
 
 from __future__ import annotations
 
@@ -7,114 +12,105 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from model.training.hazard import EDGES_HOURS
+from model.training.course import Course
+from model.training.memory import HALF_LIVES_HOURS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from model.runtime import Predictor
+    from model.runtime import Prediction, Predictor
     from model.training.dataset import Episode
-    from model.training.labels import Outcome
 
-LEAD_HOURS = EDGES_HOURS[-1]
-"""An alert may come this long before the failure; earlier than that it is false."""
+EVERY_STEPS = 5
+"""Alerts wait for minutes before they fire, so a look every five minutes misses none."""
 
-MERGE_HOURS = 6.0
-"""Two crossings of a threshold this close together are one alert."""
-
-HOURS_PER_WEEK = 7 * 24
+MOMENTS_AT_ONCE = 128
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
     """An artefact's answers over one episode, from the first full window on.
 
-    `node` is [step, horizon], `cause` [step, cause, horizon]; the episode's
-    readings are let go.
+    `node` [moment, horizon], `cause` [moment, cause, horizon], `score` [moment] the
+    highest of all GPUs, `contribution` [moment, channel] that of the GPU in most
+    danger; the episode's readings are let go.
     """
 
-    kind: str
-    outcome: Outcome | None
-    end_hours: float
-    hours: NDArray[np.float64]
+    course: Course
     node: NDArray[np.float32]
     cause: NDArray[np.float32]
+    score: NDArray[np.float32]
+    contribution: NDArray[np.float16]
 
 
-def replay(predictor: Predictor, episode: Episode) -> Replay:
-    """Feed every grid step of an episode to the artefact, from a cold start."""
-    episode = episode.of(predictor.info.names)
-    length = predictor.info.window_steps
+class Memory:
+    """Carries an artefact's state over several grid steps at once.
+
+    The state is exponential averages with known half-lives (`model.training.memory`),
+    so what one step brought can be read back from the state before and after it.
+    """
+
+    def __init__(self, width: int, step_seconds: int, every: int) -> None:
+        each = width // len(HALF_LIVES_HOURS)
+        half_lives = np.repeat(np.array(HALF_LIVES_HOURS) * 3_600.0, each)
+        self._keep = np.exp2(-step_seconds / half_lives)
+        whole = self._keep**every
+        self._whole, self._share = whole, (1.0 - whole) / (1.0 - self._keep)
+        self._every = every
+
+    def advance(
+        self, before: NDArray[np.float32], after: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """Return the state [gpu, k] `every` steps after `before`, given the one after one step."""
+        if self._every == 1:
+            return after
+        news = after - self._keep * before
+        return (self._whole * before + self._share * news).astype(np.float32)
+
+
+def looks(steps: int, every: int) -> NDArray[np.int64]:
+    """Return the steps at which a record of this length is looked at."""
+    return np.arange(every - 1, steps, every)
+
+
+def replay(predictor: Predictor, episode: Episode, every: int = EVERY_STEPS) -> Replay:
+    """Show an episode to the artefact, from a cold start."""
+    info = predictor.info
+    episode = episode.of(info.names)
+    steps = looks(len(episode.hours), every)
+    memory = Memory(info.state_width, info.step_seconds, every)
     state = predictor.initial_state(episode.readings.shape[0])
-    node, cause = [], []
-    for first in range(0, len(episode.hours), length):
-        steps = np.arange(first, min(first + length, len(episode.hours)))
-        for window in episode.windows(steps, length):
-            outcome = predictor.predict(window, state)
-            state = outcome.state
-            node.append(outcome.node)
-            cause.append(outcome.cause)
-    full = length - 1
-    return Replay(
+    answers: list[Prediction] = []
+    for first in range(0, len(steps), MOMENTS_AT_ONCE):
+        part = steps[first : first + MOMENTS_AT_ONCE]
+        for window in episode.windows(part, info.window_steps):
+            answer = predictor.predict(window, state)
+            state = memory.advance(state, answer.state)
+            answers.append(answer)
+    warm = int(np.searchsorted(steps, info.window_steps - 1))
+    return _collect(course(episode, steps[warm:]), answers[warm:])
+
+
+def course(episode: Episode, steps: NDArray[np.int64]) -> Course:
+    """Return what became of the episode's node, looked at on these steps."""
+    return Course(
+        node=episode.node,
         kind=episode.kind,
         outcome=episode.outcome,
+        onset_hours=episode.onset_hours,
         end_hours=episode.end_hours,
-        hours=episode.hours[full:],
-        node=np.stack(node)[full:],
-        cause=np.stack(cause)[full:],
+        hours=episode.hours[steps],
     )
 
 
-def alerts(replay: Replay, horizon: int, threshold: float) -> list[int]:
-    """Return the steps at which alerts begin, before any failure of the episode."""
-    outcome = replay.outcome
-    before = replay.hours < (np.inf if outcome is None else outcome.hours)
-    above = np.flatnonzero((replay.node[:, horizon] >= threshold) & before)
-    if not len(above):
-        return []
-    gaps = np.diff(replay.hours[above]) > MERGE_HOURS
-    return [int(above[0]), *(int(step) for step in above[1:][gaps])]
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """One replay judged at one horizon and threshold.
-
-    `lead_hours` is None where nothing was detected; `right` says whether the
-    largest cause at the detection was the true one.
-    """
-
-    lead_hours: float | None
-    right: bool
-    false_alerts: int
-
-
-def judge(replay: Replay, causes: Sequence[str], horizon: int, threshold: float) -> Verdict:
-    """Sort an episode's alerts into a detection (the first in time) and false ones."""
-    outcome = replay.outcome
-    begun = alerts(replay, horizon, threshold)
-    if outcome is None:
-        return Verdict(None, right=False, false_alerts=len(begun))
-    timely = [step for step in begun if outcome.hours - replay.hours[step] <= LEAD_HOURS]
-    if not timely:
-        return Verdict(None, right=False, false_alerts=len(begun))
-    first = timely[0]
-    named = causes[int(replay.cause[first, :, horizon].argmax())]
-    lead = float(outcome.hours - replay.hours[first])
-    return Verdict(lead, named == outcome.cause, len(begun) - len(timely))
-
-
-def weeks(replay: Replay) -> float:
-    """Node-weeks in which an alert could have been raised."""
-    outcome = replay.outcome
-    end = replay.hours[-1] if outcome is None else min(outcome.hours, replay.hours[-1])
-    return max(0.0, float(end - replay.hours[0])) / HOURS_PER_WEEK
-
-
-def highest(replay: Replay, horizon: int) -> float:
-    """Highest probability before the failure, or at all."""
-    outcome = replay.outcome
-    before = replay.hours < (np.inf if outcome is None else outcome.hours)
-    return float(replay.node[before, horizon].max()) if before.any() else 0.0
+def _collect(whole: Course, answers: list[Prediction]) -> Replay:
+    worst = [int(answer.gpu[:, -1].argmax()) for answer in answers]
+    return Replay(
+        course=whole,
+        node=np.stack([answer.node for answer in answers]),
+        cause=np.stack([answer.cause for answer in answers]),
+        score=np.array([answer.score.max() for answer in answers], np.float32),
+        contribution=np.stack(
+            [answer.contribution[gpu] for gpu, answer in zip(worst, answers, strict=True)]
+        ).astype(np.float16),
+    )

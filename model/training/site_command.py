@@ -13,8 +13,8 @@ from model.history import planning
 from model.history.reader import connect
 from model.history.refused import Refused
 from model.training import fleet, own, table
+from model.training.bars import Bars, progress
 from model.training.campaign import Campaign, Folders, Outcome
-from model.training.command import Bars, progress_bars
 from model.training.fit import Diverged
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def train(
     """Train the fleet's model, nodes' own models, or both; the number of nodes that failed."""
     console = Console(highlight=False, soft_wrap=True)
     reader = connect(plan.server)
-    with progress_bars(console) as bars:
+    with progress(console) as bars:
         campaign = Campaign(plan, folders, reader, Bars(bars))
         if "fleet" in stages:
             _fleet(campaign, console)

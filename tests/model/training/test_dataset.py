@@ -7,6 +7,7 @@ import pytest
 
 from model.schema import Cause
 from model.training.dataset import REQUIRED, UNLISTED_IN_STOCK, episode, masked, readings
+from model.training.hazard import SHARES
 from model.training.rows import DENSE_STEPS, SPARSE_STEPS, field_weights, moments
 from simulator.history import record
 from simulator.scenario import Scenario
@@ -72,7 +73,11 @@ def test_quiet_time_is_looked_at_sparsely_and_a_story_densely() -> None:
 
 def test_weights_bring_failures_down_to_the_field() -> None:
     weights = field_weights({Cause.MEMORY: 30, Cause.FACILITY: 30}, quiet_hours=168.0 * 10)
-    assert 30 * weights.of(Cause.MEMORY) / (30 * weights.of(Cause.FACILITY)) == pytest.approx(6.0)
+    assert 30 * weights.of(Cause.MEMORY) / (30 * weights.of(Cause.FACILITY)) == pytest.approx(
+        SHARES[Cause.MEMORY] / SHARES[Cause.FACILITY]
+    )
     weeks = 10 * weights.of(None)
     failures = 30 * weights.of(Cause.MEMORY) + 30 * weights.of(Cause.FACILITY)
-    assert failures / weeks == pytest.approx(0.027 * 0.35)
+    assert failures / weeks == pytest.approx(
+        0.027 * (SHARES[Cause.MEMORY] + SHARES[Cause.FACILITY])
+    )

@@ -119,14 +119,14 @@ def test_the_most_likely_hazard_is_the_observed_frequency() -> None:
 
 
 def test_splits_share_neither_seed_nor_node_nor_severity() -> None:
-    plans = {s: plan(s, BUNDLED[s], seed=7, step_seconds=60) for s in Split}
-    seeds = [{one.recording.seed for one in plans[s]} for s in Split]
-    nodes = [{one.recording.node for one in plans[s]} for s in Split]
+    plans = {s: plan(s, BUNDLED[s], seed=7, step_seconds=60) for s in BUNDLED}
+    seeds = [{one.recording.seed for one in plans[s]} for s in BUNDLED]
+    nodes = [{one.recording.node for one in plans[s]} for s in BUNDLED]
     for groups in (seeds, nodes):
         assert not groups[0] & groups[1]
         assert not groups[0] & groups[2]
         assert not groups[1] & groups[2]
-    bands = sorted(band for s in Split for band in SEVERITIES[s])
+    bands = sorted(band for s in BUNDLED for band in SEVERITIES[s])
     assert all(left[1] <= right[0] for left, right in pairwise(bands))
 
 

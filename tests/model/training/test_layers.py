@@ -107,6 +107,23 @@ def test_a_gpu_is_lost_only_while_a_sibling_reports(graph: Graph) -> None:
     assert feature(graph, window, "lost") == [0.0, 0.0, 0.0]
 
 
+def test_thermal_resistance_is_the_same_under_any_load(graph: Graph) -> None:
+    """60 °C at 600 W and 45 °C at 300 W over coolant of 30 °C are one resistance."""
+    window = blank(4)
+    window[..., column("node_coolant_supply_temperature_celsius")] = 30.0
+    for gpu, (celsius, watts) in enumerate([(60.0, 600.0), (45.0, 300.0), (75.0, 600.0)]):
+        window[gpu, :, column("gpu_temperature_celsius")] = celsius
+        window[gpu, :, column("gpu_power_watts")] = watts
+    window[3, :, column("gpu_temperature_celsius")] = 33.0
+    window[3, :, column("gpu_power_watts")] = 70.0
+    level = float(squash(torch.log(torch.tensor(0.05))))
+    hotter = float(squash(torch.log(torch.tensor(1.5))))
+    own = feature(graph, window, "resistance:gpu_temperature_celsius")
+    assert own[:2] == pytest.approx([level, level], abs=1e-4)
+    peer = feature(graph, window, "peer-resistance:gpu_temperature_celsius")
+    assert peer == pytest.approx([0.0, 0.0, hotter, 0.0], abs=1e-4)
+
+
 def test_counters_enter_as_what_was_counted(graph: Graph) -> None:
     window = blank(1)
     window[0, :, column("gpu_pcie_replays_total")] = 0.0

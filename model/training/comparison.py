@@ -1,0 +1,105 @@
+"""Ours beside each rival on the same nodes: at every budget, and at the rival's own level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from model.training import calibration
+from model.training.budget import BUDGETS, exposed_weeks, points, verdicts, within
+from model.training.rates import poisson_upper
+from model.training.report import Curve, RivalLine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from model.training.budget import Point
+    from model.training.calibration import Isotonic
+    from model.training.course import Course, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """One score over all courses: `values` per course [moment], and its level per horizon."""
+
+    name: str
+    threshold: float
+    values: Sequence[NDArray[np.floating]]
+    levels: Sequence[Isotonic]
+
+
+def curves(courses: Sequence[Course], rated: Sequence[Rated]) -> tuple[Curve, ...]:
+    """Return recall against false alerts of every score."""
+    return tuple(_curve(courses, one, points(courses, one.values)) for one in rated)
+
+
+def _curve(courses: Sequence[Course], one: Rated, found: Sequence[Point]) -> Curve:
+    events = max(1, sum(course.outcome is not None for course in courses))
+    return Curve(
+        name=one.name,
+        recall_at_budgets=tuple(within(found, budget).detected / events for budget in BUDGETS),
+        points=tuple((point.false_rate, point.detected / events) for point in found),
+    )
+
+
+def compare(
+    courses: Sequence[Course], ours: Rated, rivals: Sequence[Rated], horizons: int
+) -> tuple[RivalLine, ...]:
+    """Return one line per rival, the always-healthy answer among them."""
+    found = points(courses, ours.values)
+    return tuple(_line(courses, ours, found, rival, horizons) for rival in rivals)
+
+
+def _line(
+    courses: Sequence[Course], ours: Rated, found: Sequence[Point], rival: Rated, horizons: int
+) -> RivalLine:
+    theirs = verdicts(courses, rival.values, rival.threshold)
+    weeks = exposed_weeks(courses) or 1.0
+    false = sum(verdict.false_alerts for verdict in theirs)
+    matched = within(found, false / weeks)
+    mine = verdicts(courses, ours.values, matched.threshold)
+    leads = [verdict.lead_hours for verdict in theirs if verdict.lead_hours is not None]
+    gains = _gains(courses, mine, theirs)
+    return RivalLine(
+        name=rival.name,
+        threshold=rival.threshold,
+        events=sum(course.outcome is not None for course in courses),
+        detected=len(leads),
+        false_alerts_per_node_week=false / weeks,
+        false_alerts_per_node_week_upper=poisson_upper(false) / weeks,
+        lead_hours_quartiles=tuple(map(float, np.percentile(leads, (25, 50, 75)))) if leads else (),
+        ours_threshold=matched.threshold if np.isfinite(matched.threshold) else 1.0,
+        ours_detected=matched.detected,
+        ours_false_alerts_per_node_week=matched.false_rate,
+        shared=len(gains),
+        earlier=sum(gain > 0 for _, gain in gains),
+        same=sum(gain == 0 for _, gain in gains),
+        not_earlier=tuple((course.kind, course.node) for course, gain in gains if gain <= 0),
+        brier=_brier(courses, rival, horizons),
+    )
+
+
+def _gains(
+    courses: Sequence[Course], mine: Sequence[Verdict], theirs: Sequence[Verdict]
+) -> list[tuple[Course, float]]:
+    """Return by how many hours ours came first, for each event that both foresaw."""
+    return [
+        (course, one.lead_hours - other.lead_hours)
+        for course, one, other in zip(courses, mine, theirs, strict=True)
+        if one.lead_hours is not None and other.lead_hours is not None
+    ]
+
+
+def _brier(courses: Sequence[Course], rival: Rated, horizons: int) -> tuple[float, ...]:
+    if not rival.levels:
+        return ()
+    scores = []
+    for horizon in range(horizons):
+        at = calibration.moments(courses, horizon)
+        probability = rival.levels[horizon](at.of(rival.values))
+        scores.append(calibration.brier(probability, at) if len(at.failed) else 0.0)
+    return tuple(scores)
