@@ -6,7 +6,6 @@ mean of a steady cycle, in how many cycles everything is read, seconds, and what
 was found or why not.
 
     python -m benchmarks.redfish ../shared/data/redfish
-    python -m benchmarks.redfish tests/fixtures/exporter/supermicro-hgx-h100.json
 """
 
 from __future__ import annotations

@@ -94,16 +94,6 @@ BY_HAND: dict[str, tuple[Hand, ...]] = {
         ),
         Hand(spell.FAN, 9733, "Chassis/BMC_0/Sensors/FAN_4_R#Reading"),
     ),
-    "supermicro-hgx-h100": (
-        Hand(spell.INLET, 21, "Chassis/1/Thermal#Temperatures/2/ReadingCelsius"),
-        Hand(spell.CPU, 29, "Chassis/1/Thermal#Temperatures/0/ReadingCelsius"),
-        Hand(spell.DIMM, 35, "Chassis/1/Thermal#Temperatures/12/ReadingCelsius"),
-        Hand(spell.NIC, 63, "Chassis/1/Thermal#Temperatures/36/ReadingCelsius"),
-        Hand(spell.BOARD, 60, "Chassis/1/Thermal#Temperatures/21/ReadingCelsius"),
-        Hand(spell.FAN, 2240, "Chassis/1/Thermal#Fans/0/Reading"),
-        Hand(spell.POWER, 2161, "Chassis/1/Power#PowerControl/0/PowerConsumedWatts"),
-        Hand(spell.IN_VOLTS, 239, "Chassis/1/Power#PowerSupplies/1/LineInputVoltage"),
-    ),
 }
 NODES = {"cray-ex235n-a100": "Node0"}
 """Where one BMC serves several nodes: the one that is looked at."""
