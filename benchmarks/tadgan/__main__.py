@@ -35,7 +35,7 @@ def preset(seed: int) -> Preset:
     """Return the schedules: published losses, smaller batches, fewer steps."""
     return Preset(
         common=Schedule(
-            iterations=500,
+            iterations=320,
             batch=32,
             critic_steps=1,
             learning_rate=4.0e-3,
@@ -43,7 +43,7 @@ def preset(seed: int) -> Preset:
             patience_iterations=UNWATCHED,
         ),
         own=Schedule(
-            iterations=12,
+            iterations=4,
             batch=32,
             critic_steps=1,
             learning_rate=1.0e-3,
