@@ -5,8 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 ASSETS := $(shell tests/controlplane/build.sh --where)
 export KUBEBUILDER_ASSETS := $(ASSETS)
+MONITORING := $(shell tests/controlplane/build.sh --monitoring --where)
+export FOREWARN_MONITORING := $(MONITORING)
 
-.PHONY: help demo test test-quick check format golden requirements go controlplane clean
+.PHONY: help demo test test-quick check format golden requirements go controlplane monitoring clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -16,6 +18,7 @@ demo: $(VENV)/.demo ## Run the main job: a simulated rack, one node failing, its
 
 test: $(VENV)/.train ## Set up and run every tier of tests; ends with a list of what was skipped
 	@tests/controlplane/build.sh "$(ASSETS)" || true # what is not built is listed as skipped
+	@tests/controlplane/build.sh --monitoring "$(MONITORING)" || true
 	$(BIN)/python tests/run_tiers.py
 
 test-quick: $(VENV)/.dev ## Run the tests that need no outside program, in under a minute
@@ -45,6 +48,9 @@ go: $(VENV)/.go ## Bring Go where the system has none or an old one
 
 controlplane: ## Build the real Kubernetes control plane once, from Go modules
 	@tests/controlplane/build.sh "$(ASSETS)"
+
+monitoring: ## Build the newest Prometheus and Alertmanager once, from Go modules
+	@tests/controlplane/build.sh --monitoring "$(MONITORING)"
 
 clean: ## Remove the virtual environment and caches, but not the control plane
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .demo

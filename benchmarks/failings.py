@@ -3,6 +3,8 @@
 kept        60 alerts are posted and the process is killed at once; a new one
             is started and must act on all of them.  Then: how long a freed
             place in the budget lies idle.
+storm       every node alerts at once, under the shipped limits; then once more
+            with the doubt of the model lifted.
 breaker     10 alerts where 3 grants are allowed: does it say that it stopped,
             and does it go on after `resume`, without a restart?
 dying       the pods of an evicted node never end: is that called a success,
@@ -17,20 +19,20 @@ import itertools
 import json
 import tempfile
 import time
+from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kubernetes import client
 
-from benchmarks.pool import PODS_PER_NODE, Pool, wait
+from benchmarks.pool import GRACE_SECONDS, PODS_PER_NODE, SHIPPED, Pool, wait
 from benchmarks.rows import Row, quantiles
 from simulator.controlplane.kubelet import FakeKubelets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-GRACE_SECONDS = 30
 STEPS = "forewarn_remediation_steps_total"
 EVICTIONS = "forewarn_remediation_evictions_total"
 
@@ -80,6 +82,27 @@ def _idle_place(nodes: int = 8) -> Iterator[Row]:
     yield Row(
         "one node at a time: cordon, empty, next cordon", quantiles(gaps), "seconds, not 150 s"
     )
+
+
+def storm(nodes: int = 300) -> Iterator[Row]:
+    """Let every node alert at once, and look whom that moved and what is said of the others."""
+    for doubt, limits in (("", {}), (", not doubted", {"predicted_nodes": nodes})):
+        with pool_of(nodes) as (pool, names):
+            pool.start(limits={**SHIPPED, **limits})
+            seen = pool.follow_cordons()
+            pool.post(names)
+            wait(lambda: len(_reasons(pool)) == nodes, 60)
+            time.sleep(10)
+            told, cordoned = _reasons(pool), len(seen)
+        counted = Counter(told.values()).most_common()
+        said = ", ".join(f"{count} {reason or 'without a reason'}" for reason, count in counted)
+        what = f"{nodes} of {nodes} nodes alert at once, shipped limits{doubt}"
+        yield Row(what, f"{cordoned} cordoned; waiting: {said}", "the budget, all with reasons")
+
+
+def _reasons(pool: Pool) -> dict[str, str]:
+    found = json.loads(pool.get("/api/v1/episodes"))["episodes"]
+    return {one["node"]: (one["refusal"] or {}).get("reason", "") for one in found}
 
 
 def breaker(alerts: int = 10, allowed: int = 3) -> Iterator[Row]:

@@ -1,11 +1,10 @@
 """What a node's own model costs: `python -m benchmarks.finetune`.
 
 One simulated node of 8 GPUs and 30 days, every channel that the simulator
-shows, on the scale of a real training.  A fleet model of a few nodes is made
-first, only so that there is one; then the node's history is written as it
-would have been read, and the node's model is tuned, judged and written by a
-process of its own, whose time and memory are told.  How long a server takes to
-answer is not part of it.
+shows, on the scale of a real training.  Its history is written as it would have
+been read, and a fleet model is made of it, only so that there is one; then the
+node's model is tuned, judged and written by a process of its own, whose time
+and memory are told.  How long a server takes to answer is not part of it.
 """
 
 from __future__ import annotations
@@ -28,7 +27,9 @@ class Silent:
     """A reader of which nothing is asked: all is on disk."""
 
 
-def site(folder: Path, days: float, seed: int):  # noqa: ANN201 - a campaign, imported late
+def site(  # noqa: ANN201 - a campaign, imported late
+    folder: Path, days: float, seed: int, schedule: str = "full"
+):
     """Return the campaign of one node whose history lies in `folder`."""
     from model.history.access import Server
     from model.history.plan import Plan, PlannedNode
@@ -44,7 +45,8 @@ def site(folder: Path, days: float, seed: int):  # noqa: ANN201 - a campaign, im
         fleet=(NODE,),
         shards=1,
         seed=seed,
-        simulate="bundled",
+        simulate="none",
+        schedule=schedule,
     )
     folders = Folders(folder / "work", folder / "models")
     return Campaign(plan, folders, Silent(), lambda *_: None)  # type: ignore[arg-type]
@@ -100,8 +102,8 @@ def measure(folder: Path, asked: argparse.Namespace) -> None:
     """Prepare, tune in a child, and print what the child took."""
     line = [sys.executable, "-m", "benchmarks.finetune", "--days", str(asked.days)]
     line += ["--gpus", str(asked.gpus), "--seed", str(asked.seed)]
-    make_fleet(folder, asked.seed)
     size = write_history(folder, asked.days, asked.gpus, asked.seed)
+    make_fleet(folder, asked.days, asked.seed)
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     subprocess.run([*line, "--tune", str(folder)], check=True)
     wall, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -113,12 +115,11 @@ def measure(folder: Path, asked: argparse.Namespace) -> None:
     )
 
 
-def make_fleet(folder: Path, seed: int) -> None:
-    """Write a fleet model of a few simulated nodes, in a process of its own."""
-    out = folder / "models" / "fleet.onnx"
-    line = [sys.executable, "-m", "model", "train", "--simulate", "tiny", "--weights"]
-    line += ["--seed", str(seed), "--out", str(out)]
-    subprocess.run(line, check=True, stdout=subprocess.DEVNULL)
+def make_fleet(folder: Path, days: float, seed: int) -> None:
+    """Write a fleet model of that one node, short of training: only so that there is one."""
+    from model.training import fleet
+
+    fleet.train(site(folder, days, seed, "tiny"))
 
 
 if __name__ == "__main__":

@@ -16,11 +16,11 @@ import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kubernetes import client
 
-from benchmarks.pool import Pool, wait
+from benchmarks.pool import SHIPPED, Pool, wait
 from simulator.controlplane.kubelet import FakeKubelets
 from simulator.controlplane.plane import assets
 
@@ -28,19 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 REQUESTED, DONE = "forewarn.dev/checkpoint-requested", "forewarn.dev/checkpoint-done"
-# The shipped restraint, in a pool so small that a tenth of it is less than one node.
-SHIPPED: dict[str, Any] = {
-    "concurrency": 2,
-    "domains": [{"label": "topology.kubernetes.io/rack", "concurrency": 1}],
-    "waves": 1,
-    "namespace_waves": 1,
-    "predicted_nodes": 3,
-    "unavailable_nodes": 5,
-    "unavailable_percent": 10,
-    "token_burst": 2,
-    "breaker_grants": 3,
-    "suspects": 2000,
-}
 SOON_BACK = {
     "soak_seconds": 5,
     "interval_seconds": 1,

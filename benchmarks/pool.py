@@ -29,6 +29,7 @@ TOKEN = "benchmark"  # noqa: S105 - it guards nothing
 NAMESPACE = "forewarn"
 GONE = 404
 PODS_PER_NODE = 8
+GRACE_SECONDS = 30
 SINCE = "2026-01-01T00:00:00Z"
 LIFTED: dict[str, Any] = {
     "concurrency": 100_000,
@@ -43,6 +44,19 @@ LIFTED: dict[str, Any] = {
     "suspects": 100_000,
 }
 """Limits that limit nothing: what is measured is the hands, not their restraint."""
+SHIPPED: dict[str, Any] = {
+    "concurrency": 2,
+    "domains": [{"label": "topology.kubernetes.io/rack", "concurrency": 1}],
+    "waves": 1,
+    "namespace_waves": 1,
+    "predicted_nodes": 3,
+    "unavailable_nodes": 5,
+    "unavailable_percent": 10,
+    "token_burst": 2,
+    "breaker_grants": 3,
+    "suspects": 2000,
+}
+"""The shipped restraint again."""
 
 
 class TimedMonitoring(Monitoring):
@@ -74,7 +88,7 @@ class Pool:
         self.plane = ControlPlane(folder / "plane", controllers=controllers)
         self.processes = Processes(folder / "logs")
         self.webhook_port, self.status_port = free_port(), free_port()
-        self._seen: dict[str, float] = {}
+        self.graces: dict[str, int] = {}
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
 
@@ -150,8 +164,12 @@ class Pool:
             headers={"Authorization": f"Bearer {TOKEN}"},
             timeout=10,
         )
-        answer.raise_for_status()
-        return time.perf_counter() - began
+        took = time.perf_counter() - began
+        if not answer.ok:
+            raise RuntimeError(
+                f"post answered {answer.status_code} after {took:.2f} s: {answer.text}"
+            )
+        return took
 
     def order(self, verb: str) -> None:
         """Give an order, as a person does."""
@@ -192,7 +210,10 @@ class Pool:
         return placed
 
     def end_pods(self) -> None:
-        """Delete every pod as soon as it may go, as kubelets whose containers stop at once."""
+        """Delete every pod as soon as it may go, as kubelets whose containers stop at once.
+
+        What grace each was given is noted in `graces`, by name.
+        """
         self._spawn(self._reap)
 
     def pods_left(self) -> int:
@@ -234,12 +255,13 @@ class Pool:
 
     def _reap(self) -> None:
         while not self._stop.is_set():
-            leaving = [
-                pod["metadata"]["name"]
+            graces = {
+                pod["metadata"]["name"]: pod["metadata"]["deletionGracePeriodSeconds"]
                 for pod in self.pods()
                 if pod["metadata"].get("deletionTimestamp")
-            ]
-            self._side_by_side(self._end, leaving)
+            }
+            self.graces |= graces
+            self._side_by_side(self._end, list(graces))
             self._stop.wait(0.02)
 
     def _end(self, name: str) -> None:
@@ -309,7 +331,7 @@ def a_pod(node: str, number: int) -> dict[str, Any]:
         },
         "spec": {
             "nodeName": node,
-            "terminationGracePeriodSeconds": 30,
+            "terminationGracePeriodSeconds": GRACE_SECONDS,
             "containers": [
                 {
                     "name": "work",

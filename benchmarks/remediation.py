@@ -5,7 +5,7 @@ replica of `python -m remediation` with its shipped pace, limits lifted where a
 line says so.  Nodes are objects; pods are deleted as soon as they may go.
 
     python -m benchmarks.remediation
-    python -m benchmarks.remediation --only latency,memory
+    python -m benchmarks.remediation --only latency,memory-300
 
 latency     one alert is posted; the clock runs from before the post until a
             watch, in this process, is told of the cordon.  The nodes before it
@@ -16,10 +16,10 @@ evictions   one post for nodes with 8 pods each, until the last pod is gone:
             alert, evidence, cordon, dry run and eviction.  Then kubectl drains
             as many other nodes with as many pods, in one call, on the same
             cluster.
-memory      resident memory of the process after a tick that saw all nodes,
+memory-...  resident memory of the process after a tick that saw all nodes,
             and after one node was excluded.
 
-kept, breaker, dying, landing: see `benchmarks.failings`.
+kept, storm, breaker, dying, landing: see `benchmarks.failings`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks import failings
 from benchmarks.failings import pool_of
-from benchmarks.pool import PODS_PER_NODE, Pool, wait
+from benchmarks.pool import GRACE_SECONDS, PODS_PER_NODE, Pool, wait
 from benchmarks.rows import Row, quantiles
 from simulator.controlplane.plane import assets
 
@@ -93,34 +93,38 @@ def evictions(nodes: int = 40) -> Iterator[Row]:
         pool.post(names[:nodes])
         wait(lambda: pool.pods_left() <= pods, 60)
         ours = time.perf_counter() - began
+        wrong = sum(grace != GRACE_SECONDS for grace in pool.graces.values())
         accepted = pool.metric('forewarn_remediation_evictions_total{outcome="accepted"}')
         theirs = _drain(pool, names[nodes : 2 * nodes])
     yield Row(f"{pods} pods of {nodes} nodes evicted", f"{pods / ours:.0f}/s", "40/s")
     yield Row("evictions accepted for each pod", f"{accepted / pods:.2f}", "1.00")
+    yield Row("pods that were given another grace than their own", f"{wrong}", "0")
     yield Row("kubectl drain, as many pods", f"{pods / theirs:.1f}/s", "")
     yield Row("times faster than kubectl drain", f"{theirs / ours:.1f}", "3")
 
 
-def memory() -> Iterator[Row]:
-    """Weigh the process beside pools of three sizes."""
-    for nodes, bar in ((300, 120), (1_500, 150), (10_000, 500)):
-        with pool_of(nodes) as (pool, names):
-            pool.start()
-            seen = pool.follow_cordons()
-            pool.post(names[:1])
-            wait(lambda: seen, 60)  # noqa: B023 - waited for within the turn
-            time.sleep(5 + SETTLE_SECONDS)
-            resident, peak = _weigh(pool.processes.pid("remediation"))
-        measured = f"{resident:.0f} MiB (peak {peak:.0f})"
-        yield Row(f"resident memory, {nodes} nodes", measured, f"{bar} MiB")
+def memory(nodes: int, bar: int) -> Iterator[Row]:
+    """Weigh the process beside a pool."""
+    with pool_of(nodes) as (pool, names):
+        pool.start()
+        seen = pool.follow_cordons()
+        pool.post(names[:1])
+        wait(lambda: seen, 60)
+        time.sleep(5 + SETTLE_SECONDS)
+        resident, peak = _weigh(pool.processes.pid("remediation"))
+    measured = f"{resident:.0f} MiB (peak {peak:.0f})"
+    yield Row(f"resident memory, {nodes} nodes", measured, f"{bar} MiB")
 
 
 MEASURES: dict[str, Callable[[], Iterator[Row]]] = {
     "latency": latency,
     "burst": burst,
     "evictions": evictions,
-    "memory": memory,
+    "memory-300": lambda: memory(300, 120),
+    "memory-1500": lambda: memory(1_500, 150),
+    "memory-10000": lambda: memory(10_000, 500),
     "kept": failings.kept,
+    "storm": failings.storm,
     "breaker": failings.breaker,
     "dying": failings.dying,
     "landing": failings.landing,

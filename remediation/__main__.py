@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from pathlib import Path
@@ -100,6 +101,9 @@ def _run(settings: Settings, path: Path) -> int | None:
     log = logger("remediation", level=settings.log.level, style=settings.log.style)
     lifecycle = Lifecycle()
     lifecycle.install_signals()
+    # What was imported stays for good: looking through it for garbage, again and again, holds up
+    # every thread for as long as several cordons take.
+    gc.freeze()
     try:
         app = App(settings, path=path, clock=system_clock(), log=log, die=_die)
         app.start()

@@ -247,6 +247,7 @@ class App:
                 cluster=settings.cluster,
                 distress=lambda: self._policy.distress.alerts,
                 targets=lambda: self._policy.targets,
+                gpus=lambda: bool(self._policy.gpu.causes),
                 clock=self._clock,
             ),
             leadership=self._elector,

@@ -137,10 +137,19 @@ def _order(arguments: argparse.Namespace) -> int:
         token = SecretFile(arguments.token_file).read()
     except SecretUnreadable as error:
         raise _Unanswered(f"{error}; name the token's file with --token-file", _EX_NOPERM) from None
-    order = {"author": arguments.author or getpass.getuser(), "reason": arguments.reason}
+    order = {"author": arguments.author or _user(), "reason": arguments.reason}
     done = _ask("POST", f"{arguments.url}/api/v1/{path}", token=token, order=order)
     print(f"{arguments.node if of_a_node else 'remediation'}: {done['outcome']}")
     return 0
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        # In a container whose user has a number and no name.
+        message = "your user has no name here; say who you are with --author"
+        raise _Unanswered(message, _EX_USAGE) from None
 
 
 def _ask(
@@ -205,6 +214,12 @@ def _story(found: dict[str, Any]) -> list[str]:
         lines.append(f"  alert: {suspect['alert']} {suspect['severity']}, {what}")
     if found["mark"]:
         lines.append(f"  mark: {found['mark']['state']}, {found['mark']['reason']}")
+        if found["mark"].get("gpu"):
+            lines.append(f"  only its GPU {found['mark']['gpu']['uuid']}, the rest is in service")
+        if found["mark"].get("handed"):
+            handed = found["mark"]["handed"]
+            where = "/".join(part for part in (handed["namespace"], handed["name"]) if part)
+            lines.append(f"  handed over: {handed['kind']} {where}")
     if found["hold"]:
         lines.append(f"  hold: {found['hold']['reason']}")
     if found["unschedulable"]:

@@ -29,6 +29,7 @@ T = TypeVar("T")
 
 _NODE = "forewarn_node_failure_probability"
 _CAUSE = "forewarn_cause_failure_probability"
+_GPU = "forewarn_gpu_failure_probability"
 _TIMESTAMP = "forewarn_prediction_timestamp_seconds"
 _STATE = "forewarn_prediction_state"
 _MODEL = "forewarn_model_info"
@@ -140,7 +141,8 @@ class HttpEvidence:
     """Alertmanager and Prometheus as they are now; see `remediation.ports.EvidenceSource`.
 
     `distress` returns the names of the alerts that the policy takes for distress,
-    `targets` its conditions of nodes that work may go to.
+    `targets` its conditions of nodes that work may go to, `gpus` whether single
+    GPUs matter to it.
     """
 
     def __init__(
@@ -152,12 +154,14 @@ class HttpEvidence:
         distress: Callable[[], tuple[str, ...]],
         targets: Callable[[], tuple[TargetCondition, ...]],
         clock: Clock,
+        gpus: Callable[[], bool] = lambda: False,
     ) -> None:
         self._alertmanager = alertmanager
         self._prometheus = prometheus
         self._cluster = cluster
         self._distress = distress
         self._targets = targets
+        self._gpus = gpus
         self._clock = clock
 
     def read(self, nodes: frozenset[str]) -> EvidenceReading:
@@ -214,7 +218,7 @@ class HttpEvidence:
     def _predictions(self, nodes: frozenset[str]) -> dict[str, Prediction]:
         if not nodes:
             return {}
-        found = self._vector(query(nodes))
+        found = self._vector(query(nodes, gpus=self._gpus()))
         if not found:
             # Somebody else's tenant answers like this: nothing at all is no evidence of health.
             message = "Prometheus holds nothing about the nodes that were asked for"
@@ -247,9 +251,10 @@ def _is_json(answer: requests.Response) -> bool:
     return answer.headers.get("Content-Type", "").partition(";")[0].strip().endswith("json")
 
 
-def query(nodes: Iterable[str]) -> str:
+def query(nodes: Iterable[str], *, gpus: bool = False) -> str:
     """Return one query for everything that is re-read about `nodes`, at one evaluation time."""
-    names = "|".join((_NODE, _CAUSE, _TIMESTAMP, _STATE, _MODEL, _DOUBTED))
+    always = (_NODE, _CAUSE, _TIMESTAMP, _STATE, _MODEL, _DOUBTED)
+    names = "|".join((*always, _GPU) if gpus else always)
     # A dot is the only character of a node's name that means something in a pattern.
     wanted = "|".join(sorted(node.replace(".", "[.]") for node in nodes))
     return f'{{__name__=~"{names}",node=~"{wanted}"}}'
@@ -265,6 +270,7 @@ def read_predictions(samples: Iterable[_Sample]) -> dict[str, Prediction]:
 
 def _prediction(samples: list[_Sample]) -> Prediction:
     probabilities: dict[tuple[str, str], float | None] = {}
+    gpus: dict[tuple[str, str], float | None] = {}
     ages: list[float] = []
     states: list[str] = []
     models: set[tuple[str, str]] = set()
@@ -274,6 +280,9 @@ def _prediction(samples: list[_Sample]) -> Prediction:
         if name in {_NODE, _CAUSE}:
             key = (sample.metric.get("horizon", ""), sample.metric.get("cause", ""))
             probabilities[key] = None if key in probabilities or math.isnan(value) else value
+        elif name == _GPU:
+            key = (sample.metric.get("horizon", ""), sample.metric.get("uuid", ""))
+            gpus[key] = None if key in gpus or math.isnan(value) else value
         elif name == _TIMESTAMP:
             ages.append(sample.value[0] - value)
         elif name == _STATE and value == 1:
@@ -291,6 +300,7 @@ def _prediction(samples: list[_Sample]) -> Prediction:
         version=next(iter(models))[1] if len(models) == 1 else None,
         doubts=frozenset(reason for reason, held in doubts.items() if held) if doubts else None,
         probabilities=probabilities,
+        gpus=gpus,
     )
 
 

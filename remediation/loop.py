@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 
 from remediation.moves import Moves, refused
 from remediation.policy.capacity import claims_of
+from remediation.policy.device import Devices
+from remediation.policy.devices import concerned as devices_of
 from remediation.policy.evidence import Evidence
 from remediation.policy.plan import plan, pods_wanted, summary
 from remediation.policy.snapshot import Snapshot
-from remediation.policy.steps import EvictWave, NodeWrite
+from remediation.policy.steps import EvictWave, HandOver, LiftGpu, NodeWrite, TaintGpu, TakeBack
 from remediation.ports import CallFailed, Conflict, FailureReason, Pods
 
 if TYPE_CHECKING:
@@ -141,7 +143,7 @@ class Loop:
         tickets = self._waiting() if epoch else ()
         heard = _with_heard(stored.ledger, tickets, policy)
         evidence = self._read_evidence(nodes, heard)
-        pods = self._cluster.pods() if pods_wanted(nodes, heard, evidence) else Pods({})
+        pods = self._read_pods(nodes, heard, evidence)
         snapshot = Snapshot(
             now=self._clock.wall(),
             epoch=epoch,
@@ -152,6 +154,7 @@ class Loop:
             evidence=evidence,
             policy=policy,
             volumes=self._read_volumes(pods, nodes, heard),
+            devices=self._read_devices(pods, nodes, heard, policy),
             trials=self._moves.trials,
             answers=self._moves.answers,
         )
@@ -190,13 +193,31 @@ class Loop:
         self._report.evidence_failed(reading.failures)
         return reading.evidence
 
+    def _read_pods(self, nodes: Mapping[str, Node], ledger: Ledger, evidence: Evidence) -> Pods:
+        if not pods_wanted(nodes, ledger, evidence):
+            return Pods({})
+        # An alert that no post brought is judged in the tick that finds it.
+        heard = frozenset(alert.node for alert in evidence.alerts or ())
+        return self._cluster.named(self._cluster.pods(), _concerned(nodes, ledger) | heard)
+
     def _read_volumes(
         self, pods: Pods, nodes: Mapping[str, Node], ledger: Ledger
     ) -> Mapping[tuple[str, str], tuple[Term, ...] | None]:
-        concerned = {suspect.node for suspect in ledger.suspects.values()}
-        concerned |= {name for name, node in nodes.items() if node.mark is not None}
-        claims = claims_of(pods.on, concerned)
+        claims = claims_of(pods.on, _concerned(nodes, ledger))
         return self._cluster.volumes(claims) if claims else {}
+
+    def _read_devices(
+        self, pods: Pods, nodes: Mapping[str, Node], ledger: Ledger, policy: Policy
+    ) -> Devices:
+        """Return what is known of GPUs as devices; unreadable, the rest of the tick goes on."""
+        names = devices_of(nodes, ledger, policy)
+        there = tuple(pod for name in sorted(names) for pod in pods.on.get(name, ()))
+        in_use = bool(names or policy.gpu.causes)
+        try:
+            return self._cluster.devices(names, there, in_use=in_use)
+        except CallFailed as failure:
+            self._report.call_failed(failure)
+            return Devices()
 
     def _poll_is_due(self) -> bool:
         last = self._polled_monotonic
@@ -296,6 +317,14 @@ class Loop:
 
         if isinstance(step, NodeWrite):
             self._cluster.write_node(step)
+        elif isinstance(step, TaintGpu):
+            self._cluster.taint_gpu(step)
+        elif isinstance(step, LiftGpu):
+            self._cluster.lift_gpu(step)
+        elif isinstance(step, HandOver):
+            self._cluster.hand_over(step)
+        elif isinstance(step, TakeBack):
+            self._cluster.take_back(step)
         elif isinstance(step, EvictWave):
             refusal = self._moves.evict(step, snapshot.policy.migrate, may_go_on=may_go_on)
             if refusal is not None:
@@ -315,6 +344,11 @@ class Loop:
         except CallFailed as failure:
             # The Event is for people; the mark on the node already says it.
             self._report.call_failed(failure)
+
+
+def _concerned(nodes: Mapping[str, Node], ledger: Ledger) -> frozenset[str]:
+    suspect = {one.node for one in ledger.suspects.values()}
+    return frozenset(suspect | {name for name, node in nodes.items() if node.mark is not None})
 
 
 def _with_heard(ledger: Ledger, tickets: tuple[Ticket, ...], policy: Policy) -> Ledger:

@@ -6,7 +6,7 @@ the loop sees nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -15,11 +15,20 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from remediation.policy.demand import Term
+    from remediation.policy.device import Devices
     from remediation.policy.evidence import Evidence
     from remediation.policy.ledger import Ledger
     from remediation.policy.preparing import Part
     from remediation.policy.snapshot import Node, Pod
-    from remediation.policy.steps import EvictWave, NodeWrite, Step
+    from remediation.policy.steps import (
+        EvictWave,
+        HandOver,
+        LiftGpu,
+        NodeWrite,
+        Step,
+        TaintGpu,
+        TakeBack,
+    )
 
 
 class FailureReason(StrEnum):
@@ -131,6 +140,9 @@ class Cluster(Protocol):
     def pods(self) -> Pods:
         """Return the pods of the pool that was last read; raises `CallFailed`."""
 
+    def named(self, pods: Pods, nodes: Iterable[str]) -> Pods:
+        """Return `pods` with what owns their Jobs, as `nodes` concern; raises `CallFailed`."""
+
     def volumes(
         self, claims: frozenset[tuple[str, str]]
     ) -> Mapping[tuple[str, str], tuple[Term, ...] | None]:
@@ -141,6 +153,25 @@ class Cluster(Protocol):
 
     def write_node(self, write: NodeWrite) -> None:
         """Do one PATCH; raises `Conflict` when the node changed since, `CallFailed` otherwise."""
+
+    def devices(self, nodes: frozenset[str], pods: tuple[Pod, ...], *, in_use: bool) -> Devices:
+        """Return the published GPUs of `nodes`, our taints, and what `pods` hold.
+
+        Read after the nodes, so that no mark is newer; while not `in_use` only
+        until it is known that nothing of ours is left.  Raises `CallFailed`.
+        """
+
+    def taint_gpu(self, step: TaintGpu) -> None:
+        """Taint one device, then do the PATCH that marks its node; raises as `write_node`."""
+
+    def lift_gpu(self, step: LiftGpu) -> None:
+        """Take one device taint off; raises `Conflict` when the node's mark speaks for it."""
+
+    def hand_over(self, step: HandOver) -> None:
+        """Make the object, then do the PATCH; raises as `write_node`."""
+
+    def take_back(self, step: TakeBack) -> None:
+        """Delete the object where it is this episode's, then do the PATCH; raises alike."""
 
     def evict(
         self, wave: EvictWave, *, may_go_on: Callable[[], bool]

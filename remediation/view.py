@@ -24,6 +24,7 @@ SECTIONS: dict[EpisodeState, str] = {
     EpisodeState.FACILITY: "In facility events",
     EpisodeState.EXCLUDED: "Out of service",
     EpisodeState.DRAINED: "Out of service",
+    EpisodeState.HANDED_OVER: "Out of service",
     EpisodeState.ELEVATED: "At elevated risk",
     EpisodeState.VERIFYING: "Coming back",
     EpisodeState.PROBATION: "Coming back",

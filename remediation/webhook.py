@@ -17,7 +17,7 @@ from remediation.catalog import PostOutcome
 from remediation.gate import Admission, SeldomLog, admission, answer
 from remediation.inbox import Recording
 from remediation.policy.ledger import LedgerFull
-from remediation.ports import CallFailed, swap
+from remediation.ports import CallFailed, Conflict, swap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from daemon.clocks import Clock
     from daemon.secrets import SecretFile
     from remediation.catalog import Catalog
-    from remediation.inbox import Inbox
+    from remediation.inbox import Inbox, Ticket
     from remediation.policy.limits import Limits
     from remediation.ports import LedgerStore
 
@@ -148,14 +148,23 @@ class Webhook:
         began, now = self._clock.monotonic(), self._clock.wall()
         with self._inbox.offered(post.alerts, now=now) as ticket:
             recorded = ticket.wait(INBOX_SECONDS) if ticket is not None else None
-        if recorded is not None:
-            return _kept(post) if recorded else _known()
-        if self._record_alone(Recording(post.alerts, now), began):
+        if recorded is None:
+            recorded = self._record_beside(ticket, Recording(post.alerts, now), began)
+        return _kept(post) if recorded else _known()
+
+    def _record_beside(self, ticket: Ticket | None, own: Recording, began: float) -> bool:
+        """Return whether the post was news to the ledger, whoever of the two got it there."""
+        try:
+            changed = self._record_alone(own, began)
+        except Conflict:
+            # What was there first, and left no time to try again, may be the loop's own record.
+            recorded = ticket.wait(CROSSED_SECONDS) if ticket is not None else None
+            if recorded is None:
+                raise
+            return recorded
+        if changed:
             self._heard(False)
-            return _kept(post)
-        if ticket is not None and ticket.crossed(CROSSED_SECONDS):
-            return _kept(post)
-        return _known()
+        return changed or (ticket is not None and ticket.crossed(CROSSED_SECONDS))
 
     def _record_alone(self, recording: Recording, began: float) -> bool:
         limits = self._limits()

@@ -66,13 +66,15 @@ def judge(
 ) -> Judged:
     """Score every series; only those with a training part of their own choose the scoring."""
     series = tuple(_judge(one, views) for one, views in fitted)
-    chosen_from = [one for one in series if one.apart]
-    return Judged(
-        seed=seed,
-        series=series,
-        common_cpu_seconds=common_cpu_seconds,
-        scoring=_best([one.published_on_trials for one in chosen_from]),
-        rule=_best([one.causal_on_trials for one in chosen_from]),
+    scoring, rule = chosen([one for one in series if one.apart])
+    return Judged(seed, series, common_cpu_seconds, scoring, rule)
+
+
+def chosen(series: Sequence[OneSeries]) -> tuple[str, str]:
+    """Return the published scoring and the causal rule that find made-up anomalies best."""
+    return (
+        _best([one.published_on_trials for one in series]),
+        _best([one.causal_on_trials for one in series]),
     )
 
 

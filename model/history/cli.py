@@ -28,6 +28,10 @@ FLEET_NODES = 32
 FLEET_WAIT_SECONDS = 6 * 3_600.0
 _FLEET = f"nodes that the fleet's model is trained on (default: {FLEET_NODES})"
 _SHARDS = "shares of nodes that the plan is made for (default: 1)"
+_SCHEDULE = (
+    "how long a site's models are trained: 'tiny' shows that everything works and is worth nothing "
+    "(default: full, or tiny with --simulate tiny)"
+)
 INDEX = "JOB_COMPLETION_INDEX"
 """Set by Kubernetes in each pod of an Indexed Job."""
 
@@ -54,6 +58,7 @@ def add_train(parser: argparse.ArgumentParser) -> None:
     _add_work(parser, required=False)
     parser.add_argument("--fleet-nodes", type=int, default=FLEET_NODES, help=_FLEET)
     parser.add_argument("--shards", type=int, default=1, help=_SHARDS)
+    parser.add_argument("--schedule", choices=("full", "tiny"), help=_SCHEDULE)
     parser.add_argument(
         "--only",
         choices=("fleet", "nodes"),
@@ -79,6 +84,7 @@ def add_plan(commands: Commands) -> None:
     _add_work(plan, required=True)
     plan.add_argument("--shards", type=int, default=1, help=_SHARDS)
     plan.add_argument("--fleet-nodes", type=int, default=FLEET_NODES, help=_FLEET)
+    plan.add_argument("--schedule", choices=("full", "tiny"), help=_SCHEDULE)
     plan.add_argument("--seed", type=int, help="decides every weight (default: 7)")
     plan.add_argument(
         "--simulate",
@@ -99,7 +105,10 @@ def add_backtest(commands: Commands) -> None:
     backtest.add_argument("file", type=Path, help="the .onnx file to judge")
     flags.add(backtest, required=True)
     _add_work(backtest, required=False)
-    backtest.add_argument("--json", type=Path, help="also write the table here as JSON")
+    backtest.add_argument("--html", type=Path, help="write one page with plots here")
+    backtest.add_argument(
+        "--json", type=Path, help="write the numbers here (default: beside the page)"
+    )
     backtest.set_defaults(run=_backtest)
 
 
@@ -163,11 +172,12 @@ def _known_or_made(arguments: argparse.Namespace, shards: int) -> Plan:
         if not arguments.prometheus:
             planning.load(arguments.work)
         return _made(arguments, shards)
+    said = {name: getattr(arguments, name) for name in ("seed", "simulate", "schedule")}
+    planning.holds(known, said)
     if not arguments.prometheus:
         return known
     asked = flags.read(arguments, system_clock().wall)
-    seed, simulate = _decided(arguments)
-    planning.agrees(known, asked, seed=seed, simulate=simulate, until=bool(arguments.until))
+    planning.agrees(known, asked, until=bool(arguments.until))
     return planning.at(known, asked.server)
 
 
@@ -176,13 +186,15 @@ def _made(arguments: argparse.Namespace, shards: int) -> Plan:
     from model.history.reader import connect
 
     asked = flags.read(arguments, system_clock().wall)
-    seed, simulate = _decided(arguments)
     made, strange = planning.make(
         connect(asked.server),
         asked,
+        planning.Decided(
+            DEFAULT_SEED if arguments.seed is None else arguments.seed,
+            arguments.simulate or "bundled",
+            arguments.schedule or ("tiny" if arguments.simulate == "tiny" else "full"),
+        ),
         shards=shards,
-        seed=seed,
-        simulate=simulate,
         fleet=arguments.fleet_nodes,
     )
     for line in strange:
@@ -191,18 +203,15 @@ def _made(arguments: argparse.Namespace, shards: int) -> Plan:
     return made
 
 
-def _decided(arguments: argparse.Namespace) -> tuple[int, str]:
-    seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
-    return seed, arguments.simulate or "bundled"
-
-
 def _backtest(arguments: argparse.Namespace) -> None:
     from model.training import backtest
 
     with _clearly(), ExitStack() as stack:
         work = arguments.work or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         asked = flags.read(arguments, system_clock().wall)
-        backtest.run(arguments.file, asked, work, json_path=arguments.json)
+        html = arguments.html
+        beside = html.with_suffix(".json") if html is not None else None
+        backtest.run(arguments.file, asked, work, html=html, json=arguments.json or beside)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import random
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,8 +22,9 @@ from model.schema import STEP_SECONDS
 from model.sources.series import Steps
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from daemon.prometheus import Series
     from model.history.reader import Reader
 
 FILE_NAME, INCIDENTS_NAME = "plan.json", "incidents.csv"
@@ -42,7 +44,8 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One training; times in wall-clock seconds on the grid.
 
     `fleet` are the nodes that the fleet's model is trained on; `simulate` is how
-    much simulated failure goes with it ("none" for none).
+    much simulated failure goes with it ("none" for none), `schedule` how long is
+    trained ("tiny" shows that everything works, and is worth nothing).
     """
 
     server: Server
@@ -54,6 +57,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     shards: int
     seed: int
     simulate: str
+    schedule: str = "full"
     incidents: str = ""
     """Digest of the list of incidents, empty without one."""
 
@@ -68,6 +72,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             self.fleet,
             self.seed,
             self.simulate,
+            self.schedule,
             self.incidents,
         )
         return hashlib.sha256(msgspec.json.encode(fixed)).hexdigest()[:12]
@@ -116,24 +121,34 @@ def discover(reader: Reader, question: Question, start: int, end: int) -> list[F
     types: dict[str, set[str]] = {}
     seen: set[str] = set()
     over = Steps(start, LOOK_SECONDS, max(1, (end - start) // LOOK_SECONDS + 1))
-    for label in question.labels:
-        for one in reader.ask(question.finding(label), over):
-            value = one.metric.get(label, "")
-            if not value:
-                continue
-            seen.add(value)
-            name = question.name_of(value)
-            if name is None:
-                continue
-            addresses.setdefault(name, {})[Address(label, value)] = None
-            kind = next((one.metric[k] for k in TYPE_LABELS if one.metric.get(k)), "")
-            types.setdefault(name, set()).update({kind} - {""})
+    for label, one in _listed(reader.apart(), question, over):
+        value = one.metric.get(label, "")
+        if not value:
+            continue
+        seen.add(value)
+        name = question.name_of(value)
+        if name is None:
+            continue
+        addresses.setdefault(name, {})[Address(label, value)] = None
+        kind = next((one.metric[k] for k in TYPE_LABELS if one.metric.get(k)), "")
+        types.setdefault(name, set()).update({kind} - {""})
     if not addresses:
         raise _nothing(question, seen)
     return [
         Found(name, tuple(addresses[name]), tuple(sorted(types.get(name, ()))))
         for name in sorted(addresses)
     ]
+
+
+def _listed(reader: Reader, question: Question, over: Steps) -> Iterator[tuple[str, Series]]:
+    """Yield what the server lists for each label, in as many questions as its limits take."""
+    for label in question.labels:
+        for part in reader.read(partial(_finding, question), (label,), over):
+            yield from ((label, one) for one in part.series)
+
+
+def _finding(question: Question, labels: Sequence[str]) -> str:
+    return question.finding(labels[0])
 
 
 def choose(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -22,7 +22,7 @@ from model.history.plan import (
 from model.history.refused import PlanRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from model.history.access import Server
@@ -30,12 +30,20 @@ if TYPE_CHECKING:
     from model.history.reader import Reader
 
 WAIT_SECONDS = 10.0
-BYTES_PER_NODE_DAY = 1.2e6
+BYTES_PER_NODE_DAY = 0.8e6
 """On disk, an 8-GPU node with every channel (docs/training.md)."""
 
 
+class Decided(NamedTuple):
+    """What is asked of the training itself."""
+
+    seed: int
+    simulate: str
+    schedule: str
+
+
 def make(
-    reader: Reader, asked: Asked, *, shards: int, seed: int, simulate: str, fleet: int
+    reader: Reader, asked: Asked, decided: Decided, *, shards: int, fleet: int
 ) -> tuple[Plan, list[str]]:
     """Look at the site; return a plan, and a line for each incident on a node that is not there."""
     rows = listing.parse(asked.incidents, asked.origin) if asked.incidents else []
@@ -48,10 +56,11 @@ def make(
         start=asked.start,
         end=asked.end,
         nodes=tuple(PlannedNode(one.name, one.addresses, one.types) for one in found),
-        fleet=choose(found, min(fleet, len(found)), seed, struck),
+        fleet=choose(found, min(fleet, len(found)), decided.seed, struck),
         shards=max(1, shards),
-        seed=seed,
-        simulate=simulate,
+        seed=decided.seed,
+        simulate=decided.simulate,
+        schedule=decided.schedule,
         incidents=digest(asked.incidents),
     )
     return made, listing.unknown(rows, names)
@@ -103,21 +112,34 @@ def at(known: Plan, server: Server) -> Plan:
     return msgspec.structs.replace(known, server=server)
 
 
-def agrees(known: Plan, asked: Asked, *, seed: int, simulate: str, until: bool) -> None:
+def agrees(known: Plan, asked: Asked, *, until: bool) -> None:
     """Raise `PlanRefused` where the plan that lies there is of something else than is asked.
 
     Without a given end of time the plan's own holds: to go on later is to go on
     with the same data.
     """
-    pairs = {
+    pairs: dict[str, tuple[object, object]] = {
         "another question": (known.question, asked.question),
-        "another --seed": (known.seed, seed),
-        "another --simulate": (known.simulate, simulate),
         "another list of --incidents": (known.incidents, digest(asked.incidents)),
         "another number of --days": (known.end - known.start, asked.end - asked.start),
     }
     if until:
         pairs["another --until"] = (known.end, asked.end)
+    _same(pairs)
+
+
+def holds(known: Plan, said: Mapping[str, object]) -> None:
+    """Raise `PlanRefused` where what is said of the training (not None) is not in the plan."""
+    _same(
+        {
+            f"another --{name}": (getattr(known, name), value)
+            for name, value in said.items()
+            if value is not None
+        }
+    )
+
+
+def _same(pairs: Mapping[str, tuple[object, object]]) -> None:
     differs = [name for name, (there, here) in pairs.items() if there != here]
     if differs:
         raise PlanRefused(

@@ -60,6 +60,10 @@ class Reader:
         self.steps_per_request = steps_per_request
         self.names_per_request = 10_000
 
+    def apart(self) -> Reader:
+        """Return a reader that learns limits of its own, for another kind of question."""
+        return Reader(self._client, self._rest)
+
     def read(
         self, query: Callable[[Sequence[str]], str], names: Sequence[str], over: Steps
     ) -> Iterator[Part]:

@@ -17,6 +17,7 @@ from model.history.refused import TooLittle
 from model.training import evaluate, table
 from model.training.bars import Bars, progress
 from model.training.fleet import told
+from model.training.page import page
 from model.training.site import SiteStock, asked_channels, survey
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from model.training.dataset import Episode
 
 
-def run(path: Path, asked: Asked, work: Path, *, json_path: Path | None) -> None:
+def run(path: Path, asked: Asked, work: Path, *, html: Path | None, json: Path | None) -> None:
     """Read, replay, print the table, and write it where asked; raises `Refused`."""
     console = Console(highlight=False, soft_wrap=True)
     predictor = runtime.load(path)
@@ -60,8 +61,11 @@ def run(path: Path, asked: Asked, work: Path, *, json_path: Path | None) -> None
         console.print(f"warning: {asked.origin}: {line}")
     console.print(table.render(judged))
     console.print(f"\nThe field is this site itself.\n{told(timelines)}\n{signs(timelines)}")
-    if json_path is not None:
-        put(json_path, msgspec.json.format(msgspec.json.encode(judged)) + b"\n")
+    told_of = f"{path.name}, version {predictor.info.version}, {predictor.info.provenance}"
+    if html is not None:
+        put(html, page.render(judged, told_of).encode())
+    if json is not None:
+        put(json, msgspec.json.format(msgspec.json.encode(judged)) + b"\n")
 
 
 def signs(timelines: list[Timeline]) -> str:

@@ -21,7 +21,7 @@ from model.history.refused import PlanRefused
 from model.training import evaluate, export
 from model.training.pipeline import THREADS
 from model.training.plan import Split
-from model.training.site import SiteStock, asked_channels, bounds, survey, trainable
+from model.training.site import SHARES, SiteStock, asked_channels, bounds, survey, trainable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -122,7 +122,7 @@ class Campaign:
                 names,
                 bounds(split, self.plan.start, self.plan.end),
             )
-            for split in Split
+            for split in SHARES
         }
 
     def judge(self, predictor: Predictor, stock: Stock, data: str) -> Report:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from model import runtime, schema
@@ -68,8 +69,8 @@ def train(campaign: Campaign) -> Fleet:
 
 
 def size_of(campaign: Campaign) -> str:
-    """Return the size of the training: that of the simulation that goes with it."""
-    return "bundled" if campaign.plan.simulate == NOTHING else campaign.plan.simulate
+    """Return the size of the training, in the words of `model.training.command.SIZES`."""
+    return "tiny" if campaign.plan.schedule == "tiny" else "bundled"
 
 
 def recipe_of(campaign: Campaign) -> Recipe:
@@ -102,18 +103,23 @@ def unseen_types(plan: Plan, timelines: Sequence[Timeline]) -> tuple[str, ...]:
 def told(timelines: Sequence[Timeline]) -> str:
     """Say how much past there is, and what was left out of it."""
     usable = sum(one.hours for one in timelines)
-    left: dict[str, float] = {}
+    return (
+        f"{len(timelines)} nodes, {usable:.0f} node hours usable; left out: {left_out(timelines)}"
+    )
+
+
+def left_out(timelines: Sequence[Timeline]) -> str:
+    """Say what of the past is not learned from, in hours by reason."""
+    hours: Counter[str] = Counter()
     for one in timelines:
-        for reason, hours in one.left_out_hours.items():
-            left[reason] = left.get(reason, 0.0) + hours
-    out = ", ".join(f"{reason} {hours:.0f} h" for reason, hours in sorted(left.items()))
-    return f"{len(timelines)} nodes, {usable:.0f} node hours usable; left out: {out or 'nothing'}"
+        hours.update({str(reason): spent for reason, spent in one.left_out_hours.items()})
+    return ", ".join(f"{reason} {spent} h" for reason, spent in sorted(hours.items())) or "nothing"
 
 
 def _stocks(campaign: Campaign, site: dict[Split, SiteStock]) -> dict[Split, Stock]:
     if campaign.plan.simulate == NOTHING:
         return dict(site)
-    told_by_simulator = simulated(recipe_of(campaign))
+    told_by_simulator = simulated(recipe(campaign.plan.simulate, campaign.plan.seed))
     return {split: Joined(stock, site[split]) for split, stock in told_by_simulator.items()}
 
 

@@ -11,7 +11,7 @@ from model.training import export, finetune, weights
 from model.training.campaign import FLEET, Mark, Outcome
 from model.training.command import finish, windows_of
 from model.training.finetune import Kept, Tuning, Windows
-from model.training.fleet import size_of, told
+from model.training.fleet import left_out, size_of
 from model.training.pipeline import Origin, Trained
 from model.training.plan import Split
 
@@ -81,12 +81,15 @@ def _written(
 
 
 def _enough(stocks: dict[Split, SiteStock], timeline: Timeline, tuning: Tuning) -> None:
-    hours = {s: stock.quiet_steps * schema.STEP_SECONDS / 3_600 for s, stock in stocks.items()}
-    if hours[Split.FIT] < tuning.least_hours or not stocks[Split.HELD].quiet_records:
+    hours = stocks[Split.FIT].quiet_steps * schema.STEP_SECONDS / 3_600
+    out = left_out([timeline])
+    if hours < tuning.least_hours:
         raise Kept(
-            f"{hours[Split.FIT]:.1f} h of quiet time to train on, expected at least "
-            f"{tuning.least_hours:.0f}, and some after it; {told([timeline])}"
+            f"{hours:.1f} h of quiet time to train on, expected at least "
+            f"{tuning.least_hours:.0f}; left out: {out}"
         )
+    if not stocks[Split.HELD].quiet_records:
+        raise Kept(f"no quiet time after it to judge a tuned model by; left out: {out}")
 
 
 def _training(stock: SiteStock, seed: int) -> Training:

@@ -10,23 +10,14 @@ series have no gaps once they are filled.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 from torch import Tensor, nn
 
-from model.training.fit import Schedule
 from model.training.networks import LEAK, Size, TadGan
-
-if TYPE_CHECKING:
-    pass
 
 PAPER = Size(steps=100, patch=1, hidden=100, latent=20, seed_token=1, critic=20)
 """`critic` is the width of the critic of latents; the other critic's is `FILTERS`."""
 
-PAPER_SCHEDULE = Schedule(
-    iterations=120, batch=64, critic_steps=5, learning_rate=5.0e-4, hide_ratio=0.0
-)
 REBUILDING_UNITS = 64
 FILTERS, REACH, LAYERS = 64, 5, 4
 CRITIC_DROPOUT, GENERATOR_DROPOUT = 0.25, 0.2

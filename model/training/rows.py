@@ -12,6 +12,7 @@ from torch import Tensor
 from model.training.evidence import Evidence
 from model.training.hazard import (
     BASE_FAILURES_PER_NODE_WEEK,
+    EDGES_HOURS,
     GPU_CAUSES,
     NODE_CAUSES,
     SHARES,
@@ -57,11 +58,13 @@ class Scored(NamedTuple):
 
 def moments(episode: Episode) -> NDArray[np.int64]:
     """Return the steps to look at: dense in a story, sparse in the quiet before or without one."""
-    steps = len(episode.hours)
-    if episode.onset_hours is None:
+    steps, begun = len(episode.hours), episode.onset_hours
+    if begun is None and episode.outcome is not None:
+        begun = episode.outcome.hours - EDGES_HOURS[-1]  # of a real fault nobody knows the onset
+    if begun is None:
         stride = DENSE_STEPS if episode.lookalike else SPARSE_STEPS
         return np.arange(stride - 1, steps, stride)
-    quiet = max(0, int(np.searchsorted(episode.hours, episode.onset_hours - STORY_HOURS)))
+    quiet = max(0, int(np.searchsorted(episode.hours, begun - STORY_HOURS)))
     sparse = np.arange(SPARSE_STEPS - 1, quiet, SPARSE_STEPS)
     first = DENSE_STEPS - 1 if not len(sparse) else int(sparse[-1]) + DENSE_STEPS
     return np.concatenate((sparse, np.arange(first, steps, DENSE_STEPS)))

@@ -34,7 +34,7 @@ SHARES = {Split.FIT: 0.65, Split.HELD: 0.15, Split.TEST: 0.20}
 SETTLED_STEPS = 30
 """A GPU must have reported this often in a stretch to belong to it."""
 STORY_HOURS = 72.0
-"""When a real fault began is not known: the longest horizon before it is looked at closely."""
+"""When a real fault began is not known: the longest horizon before it is nobody's quiet time."""
 
 
 def asked_channels(names: Sequence[str]) -> tuple[str, ...]:
@@ -53,15 +53,10 @@ def survey(chunks: Chunks, node: str, incidents: Sequence[Incident]) -> Timeline
 
 def bounds(split: Split, start: float, end: float) -> tuple[float, float]:
     """Return the part of a time span that belongs to a split."""
-    before = 0.0
-    for one, share in SHARES.items():
-        if one is split:
-            return (
-                start + before * (end - start),
-                start + (before + share) * (end - start),
-            )
-        before += share
-    raise ValueError(f"no such split: {split}")
+    order = list(SHARES)
+    before = sum(SHARES[one] for one in order[: order.index(split)])
+    length = end - start
+    return start + before * length, start + (before + SHARES[split]) * length
 
 
 def clipped(stretch: Stretch, begin: float, end: float) -> Stretch | None:
@@ -169,7 +164,8 @@ def episode(chunks: Chunks, part: Part, names: Sequence[str]) -> Episode | None:
     if failure is not None:
         known = [whole.uuids[row] for row in rows]
         gpu = known.index(struck) if struck in known and failure.cause in GPU_CAUSES else None
-        outcome = Outcome(failure.time / HOUR, gpu, failure.cause, str(failure.sign))
+        hours = (failure.time - whole.start) / HOUR
+        outcome = Outcome(hours, gpu, failure.cause, str(failure.sign))
     steps = np.arange(whole.steps, dtype=np.float64)
     return Episode(
         node=part.node,
@@ -177,9 +173,9 @@ def episode(chunks: Chunks, part: Part, names: Sequence[str]) -> Episode | None:
         lookalike=False,
         channels=tuple(names),
         readings=readings(whole.values[rows], names),
-        hours=(whole.start + steps * STEP_SECONDS) / HOUR,
+        hours=steps * STEP_SECONDS / HOUR,
         outcome=outcome,
-        onset_hours=None if outcome is None else outcome.hours - STORY_HOURS,
+        onset_hours=None,
     )
 
 

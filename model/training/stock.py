@@ -98,5 +98,4 @@ class Joined:
 def _cause(planned: Planned) -> Cause | None:
     from simulator.faults import story
 
-    scenario = planned.recording.scenario
-    return story(scenario if isinstance(scenario, str) else scenario.kind).cause
+    return story(planned.kind).cause

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 from remediation.kube import checkpoint, events, nodes, observe, volumes
 from remediation.kube.claims import Claims
+from remediation.kube.devices import Gpus
+from remediation.kube.discovery import Discovery
 from remediation.kube.eviction import evict_wave
 from remediation.kube.mirror import Mirror
+from remediation.kube.owners import Owners
+from remediation.kube.repair import Repair
 from remediation.policy.preparing import DONE_ANNOTATION
 from remediation.ports import CallFailed, EvictionOutcome, Pods
 
@@ -18,9 +22,18 @@ if TYPE_CHECKING:
     from daemon.clocks import Clock
     from remediation.kube.connection import Connection
     from remediation.policy.demand import Term
+    from remediation.policy.device import Devices
     from remediation.policy.preparing import Part
     from remediation.policy.snapshot import Node, Pod
-    from remediation.policy.steps import EvictWave, NodeWrite, Step
+    from remediation.policy.steps import (
+        EvictWave,
+        HandOver,
+        LiftGpu,
+        NodeWrite,
+        Step,
+        TaintGpu,
+        TakeBack,
+    )
     from remediation.ports import EvictionAnswer
 
 # An eviction shows on the watch within milliseconds; this is for one that never does.
@@ -66,6 +79,10 @@ class KubeCluster:
         self._marked: frozenset[str] = frozenset()
         self._leaving: dict[str, float] = {}
         self._claims = Claims(connection, clock)
+        discovery = Discovery(connection, clock)
+        self._gpus = Gpus(connection, discovery, clock)
+        self._repair = Repair(connection, discovery)
+        self._owners = Owners(connection)
         self._doubtful: set[str] = set()
 
     def close(self) -> None:
@@ -90,6 +107,10 @@ class KubeCluster:
             elif pod.gpus and not pod.node and not pod.finished:
                 pending.append(pod)
         return Pods({name: tuple(found) for name, found in on.items()}, tuple(pending))
+
+    def named(self, pods: Pods, nodes: Iterable[str]) -> Pods:
+        """Return `pods` with what owns their Jobs."""
+        return self._owners.named(pods, nodes)
 
     def write_node(self, write: NodeWrite) -> None:
         """Do one PATCH."""
@@ -118,6 +139,29 @@ class KubeCluster:
     ) -> Mapping[tuple[str, str], tuple[Term, ...] | None]:
         """Return where the volume of each claim can be."""
         return self._claims.read(claims)
+
+    def devices(self, nodes: frozenset[str], pods: tuple[Pod, ...], *, in_use: bool) -> Devices:
+        """Return what is known of GPUs as devices."""
+        return self._gpus.read(nodes, pods, in_use=in_use)
+
+    def taint_gpu(self, step: TaintGpu) -> None:
+        """Taint one device, then mark its node."""
+        self._gpus.taint(step)
+        self.write_node(step.write)
+
+    def lift_gpu(self, step: LiftGpu) -> None:
+        """Take one device taint off."""
+        self._gpus.lift(step)
+
+    def hand_over(self, step: HandOver) -> None:
+        """Make the object for whoever repairs the node, then mark it."""
+        self._repair.make(step)
+        self.write_node(step.write)
+
+    def take_back(self, step: TakeBack) -> None:
+        """Delete that object, then write the node."""
+        self._repair.unmake(step)
+        self.write_node(step.write)
 
     def note_checkpoint(self, pod: Pod, name: str) -> Part:
         """Note a request to save on one pod."""

@@ -42,6 +42,21 @@ class Connection:
         return client.CustomObjectsApi(self.api)
 
     @property
+    def site(self) -> Any:
+        """Kinds of the site's own, which its settings name and its own roles grant."""
+        return client.CustomObjectsApi(self.api)
+
+    @property
+    def groups(self) -> Any:
+        """Which groups of kinds the server offers; everybody may ask."""
+        return client.ApisApi(self.api)
+
+    @property
+    def kinds(self) -> Any:
+        """Which kinds a group has; everybody may ask."""
+        return client.CustomObjectsApi(self.api)
+
+    @property
     def limits(self) -> dict[str, Any]:
         """The keyword arguments that bound every call: connecting and reading."""
         return {"_request_timeout": (self.timeout_seconds, self.timeout_seconds)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remediation.kube.quantity import quantity
-from remediation.policy.demand import Company, Demand, Requirement, Term, Toleration
+from remediation.policy.demand import Company, Demand, Requirement, Spread, Term, Toleration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _SIDECAR = "Always"
 
 
-def read_demand(spec: wire.PodSpec) -> Demand:
+def read_demand(spec: wire.PodSpec, status: wire.PodStatus | None = None) -> Demand:
     """Return the required rules of one pod; raises `ValueError` for what is no quantity."""
     affinity = spec.affinity
     node = affinity.node_affinity if affinity is not None else None
@@ -30,7 +30,9 @@ def read_demand(spec: wire.PodSpec) -> Demand:
         ),
         near=_company(affinity.pod_affinity if affinity is not None else None),
         apart=_company(affinity.pod_anti_affinity if affinity is not None else None),
-        devices=bool(spec.resource_claims),
+        spread=_spread(spec.topology_spread_constraints),
+        devices=bool(spec.resource_claims)
+        or (status is not None and status.extended_resource_claim_status is not None),
     )
 
 
@@ -85,6 +87,23 @@ def _company(affinity: wire.PodAffinity | None) -> tuple[Company, ...]:
             elsewhere=bool(one.namespaces) or one.namespace_selector is not None,
         )
         for one in affinity.required or ()
+    )
+
+
+def _spread(rules: Iterable[wire.SpreadRule] | None) -> tuple[Spread, ...]:
+    """Return the rules that keep a pod pending; `ScheduleAnyway` is only a preference."""
+    return tuple(
+        Spread(
+            topology=one.topology_key,
+            selector=_selector(one.label_selector),
+            most=one.max_skew,
+            keys=tuple(one.match_label_keys or ()),
+            least_domains=one.min_domains or 1,
+            heeds_affinity=one.node_affinity_policy != "Ignore",
+            heeds_taints=one.node_taints_policy == "Honor",
+        )
+        for one in rules or ()
+        if one.when_unsatisfiable != "ScheduleAnyway"
     )
 
 

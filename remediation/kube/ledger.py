@@ -142,6 +142,9 @@ def remember(memory: LedgerMemory, told: wire.ConfigMap | None) -> bool:
     if told is None:
         memory.clear()
         return True
+    held = memory.get()
+    if held is not None and held.version == told.metadata.resource_version:
+        return False  # our own write, told again: it is not worth decoding
     try:
         ledger = _decode(told)
     except CallFailed:

@@ -148,7 +148,8 @@ def read_pod(
             for volume in item.spec.volumes or ()
             if volume.persistent_volume_claim is not None
         ),
-        demand=read_demand(item.spec),
+        device_claims=_device_claims(item),
+        demand=read_demand(item.spec, item.status),
     )
     return pod.uid, Held(pod, metadata.resource_version)
 
@@ -168,6 +169,15 @@ def _cordon_writer(managed: Iterable[wire.ManagedFields]) -> str | None:
     if FIELD_MANAGER in owners:
         return FIELD_MANAGER
     return owners[0] if owners else None
+
+
+def _device_claims(item: wire.Pod) -> tuple[str, ...]:
+    """Return the names of the pod's claims; one that is to be made for it has none yet."""
+    named = (*(item.spec.resource_claims or ()), *(item.status.resource_claim_statuses or ()))
+    extended = item.status.extended_resource_claim_status
+    every = (*named, *([extended] if extended is not None else []))
+    names = (one.resource_claim_name for one in every)
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _uses_gpus(spec: wire.PodSpec, gpu_resources: tuple[str, ...]) -> bool:

@@ -213,6 +213,31 @@ class SchedulingGroup(_Part, frozen=True, kw_only=True):
     pod_group_name: str = ""
 
 
+class Owned(_Part, frozen=True, kw_only=True):
+    """Any object, as far as its owners go."""
+
+    metadata: Metadata
+
+
+class DeviceClaim(_Part, frozen=True, kw_only=True):
+    """A claim of devices in a pod: named by its spec, or made for it and named by its status."""
+
+    resource_claim_name: str | None = None
+
+
+class SpreadRule(_Part, frozen=True, kw_only=True):
+    """How a pod's kind is to be spread over domains."""
+
+    max_skew: int = 1
+    topology_key: str = ""
+    when_unsatisfiable: str = ""
+    label_selector: LabelSelector | None = None
+    match_label_keys: list[str] | None = None
+    min_domains: int | None = None
+    node_affinity_policy: str | None = None
+    node_taints_policy: str | None = None
+
+
 class PodSpec(_Part, frozen=True, kw_only=True):
     """What is wished of a pod."""
 
@@ -220,13 +245,14 @@ class PodSpec(_Part, frozen=True, kw_only=True):
     node_selector: dict[str, str] | None = None
     host_network: bool = False
     overhead: dict[str, str | int | float] | None = None
+    topology_spread_constraints: list[SpreadRule] | None = None
     affinity: Affinity | None = None
     tolerations: list[Toleration] | None = None
     scheduling_group: SchedulingGroup | None = None
     containers: list[Container] | None = None
     init_containers: list[Container] | None = None
     volumes: list[Volume] | None = None
-    resource_claims: list[msgspec.Raw] | None = None
+    resource_claims: list[DeviceClaim] | None = None
     scheduling_gates: list[msgspec.Raw] | None = None
 
 
@@ -235,6 +261,8 @@ class PodStatus(_Part, frozen=True, kw_only=True):
 
     phase: str = ""
     pod_ip: str = msgspec.field(default="", name="podIP")
+    resource_claim_statuses: list[DeviceClaim] | None = None
+    extended_resource_claim_status: DeviceClaim | None = None
     conditions: list[Condition] | None = None
 
 
@@ -274,6 +302,134 @@ class PersistentVolume(_Part, frozen=True, kw_only=True):
     """A persistent volume."""
 
     spec: PersistentVolumeSpec = PersistentVolumeSpec()
+
+
+class DeviceValue(_Part, frozen=True, kw_only=True):
+    """One attribute of a device; only text decides anything here."""
+
+    string: str | None = None
+
+
+class BasicDevice(_Part, frozen=True, kw_only=True):
+    """Where older versions keep what a device is like."""
+
+    attributes: dict[str, DeviceValue] | None = None
+
+
+class SliceDevice(_Part, frozen=True, kw_only=True):
+    """A device that a driver publishes."""
+
+    name: str = ""
+    attributes: dict[str, DeviceValue] | None = None
+    basic: BasicDevice | None = None
+
+
+class SlicePool(_Part, frozen=True, kw_only=True):
+    """The pool that a slice is a part of; slices of an older generation are no longer true."""
+
+    name: str = ""
+    generation: int = 0
+
+
+class ResourceSliceSpec(_Part, frozen=True, kw_only=True):
+    """What a driver publishes of one node."""
+
+    driver: str = ""
+    pool: SlicePool = SlicePool()
+    devices: list[SliceDevice] | None = None
+
+
+class ResourceSlice(_Part, frozen=True, kw_only=True):
+    """Some devices of one node."""
+
+    spec: ResourceSliceSpec = ResourceSliceSpec()
+
+
+class DeviceSelector(_Part, frozen=True, kw_only=True):
+    """Which device a taint rule is about."""
+
+    driver: str = ""
+    pool: str = ""
+    device: str = ""
+
+
+class TaintRuleSpec(_Part, frozen=True, kw_only=True):
+    """What a taint rule does."""
+
+    device_selector: DeviceSelector | None = None
+
+
+class DeviceTaintRule(_Part, frozen=True, kw_only=True):
+    """A taint of devices."""
+
+    metadata: Metadata
+    spec: TaintRuleSpec = TaintRuleSpec()
+
+
+class AllocatedDevice(_Part, frozen=True, kw_only=True):
+    """A device that a claim was given; with admin access others may have it too."""
+
+    driver: str = ""
+    pool: str = ""
+    device: str = ""
+    admin_access: bool | None = None
+
+
+class AllocatedDevices(_Part, frozen=True, kw_only=True):
+    """The devices that a claim was given."""
+
+    results: list[AllocatedDevice] | None = None
+
+
+class Allocation(_Part, frozen=True, kw_only=True):
+    """What a claim was given."""
+
+    devices: AllocatedDevices = AllocatedDevices()
+
+
+class ResourceClaimStatus(_Part, frozen=True, kw_only=True):
+    """How a claim of devices stands."""
+
+    allocation: Allocation | None = None
+
+
+class ResourceClaim(_Part, frozen=True, kw_only=True):
+    """A claim of devices."""
+
+    status: ResourceClaimStatus = ResourceClaimStatus()
+
+
+class ApiVersion(_Part, frozen=True, kw_only=True):
+    """One version of an API group."""
+
+    version: str = ""
+
+
+class ApiGroup(_Part, frozen=True, kw_only=True):
+    """The versions of an API group, as the server prefers them."""
+
+    name: str = ""
+    versions: list[ApiVersion] | None = None
+
+
+class ApiGroups(_Part, frozen=True, kw_only=True):
+    """Every API group of a server."""
+
+    groups: list[ApiGroup] | None = None
+
+
+class ApiResource(_Part, frozen=True, kw_only=True):
+    """One kind that a server offers; `name` is its plural."""
+
+    name: str = ""
+    kind: str = ""
+    namespaced: bool = False
+
+
+class ApiResources(_Part, frozen=True, kw_only=True):
+    """The kinds of one version of a group."""
+
+    resources: list[ApiResource] | None = None
 
 
 class ConfigMap(_Part, frozen=True, kw_only=True):

@@ -40,14 +40,22 @@ def room(moves: Mapping[Job, tuple[Pod, ...]], snapshot: Snapshot, floor: Floor)
     if floor.is_queued_for:
         return Refusal(Reason.NO_CAPACITY, "a long queue of pods waits for nodes already")
     before = floor.placed
+    moving = _moving(moves, snapshot)
+    floor.without(frozenset(pod.uid for pod in (*pods, *moving)))
     try:
-        return _room(moves, snapshot, floor)
+        return _room(moves, moving, snapshot, floor)
     finally:
         floor.take_back(before)
+        floor.without(frozenset())
 
 
-def _room(moves: Mapping[Job, tuple[Pod, ...]], snapshot: Snapshot, floor: Floor) -> Refusal | None:
-    for pod in _moving(moves, snapshot):
+def _room(
+    moves: Mapping[Job, tuple[Pod, ...]],
+    moving: tuple[Pod, ...],
+    snapshot: Snapshot,
+    floor: Floor,
+) -> Refusal | None:
+    for pod in moving:
         floor.place(pod, avoid=snapshot.ledger.grants)
     for job in sorted(moves):
         if not _place(job, moves[job], floor, snapshot) and not _may_shrink(moves[job]):

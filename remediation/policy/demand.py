@@ -88,6 +88,29 @@ class Company:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """Pods of a kind that must be spread: no domain may have `most` more than the emptiest.
+
+    They are those of the pod's namespace that `selector` takes in and whose labels
+    `keys` are as the pod's.  Below `least_domains` the emptiest counts as empty.
+    """
+
+    topology: str
+    selector: Term | None
+    most: int
+    keys: tuple[str, ...] = ()
+    least_domains: int = 1
+    heeds_affinity: bool = True
+    heeds_taints: bool = False
+
+    def selects(self, one: Pod, pod: Pod) -> bool:
+        """Return whether `one` counts for this rule of `pod`."""
+        if self.selector is None or not all(part.holds(one.labels) for part in self.selector):
+            return False
+        return all(one.labels.get(key) == pod.labels.get(key) for key in self.keys)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
     """`requests` is keyed by resource, in base units; `terms` None means any node.
 
@@ -100,6 +123,7 @@ class Demand:
     tolerations: tuple[Toleration, ...] = ()
     near: tuple[Company, ...] = ()
     apart: tuple[Company, ...] = ()
+    spread: tuple[Spread, ...] = ()
     devices: bool = False
 
     def tolerates(self, taints: tuple[Taint, ...]) -> bool:

@@ -48,14 +48,19 @@ class Episode:
         return self.grant.episode if self.grant is not None else ""
 
 
-def derive(nodes: Mapping[str, Node], ledger: Ledger, policy: Policy) -> tuple[Episode, ...]:
-    """Return every episode, the most urgent first, in an order that does not depend on dicts."""
+def derive(
+    nodes: Mapping[str, Node], ledger: Ledger, policy: Policy, *, left_over: frozenset[str]
+) -> tuple[Episode, ...]:
+    """Return every episode, the most urgent first, in an order that does not depend on dicts.
+
+    `left_over` are nodes with something of ours that no mark speaks for.
+    """
     by_node: dict[str, list[tuple[str, Suspect]]] = {}
     for key, suspect in ledger.suspects.items():
         by_node.setdefault(suspect.node, []).append((key, suspect))
     marked = {name for name, node in nodes.items() if node.mark or node.mark_fault}
     names = marked | set(by_node) | set(ledger.grants) | set(ledger.holds)
-    names |= facility.concerned(nodes, ledger, policy.limits)
+    names |= facility.concerned(nodes, ledger, policy.limits) | left_over
     episodes = [
         Episode(
             name=name,
@@ -180,4 +185,5 @@ def _adopted(mark: Mark, now: float) -> Grant:
         expires_at=now,
         epoch=mark.epoch,
         applied=True,
+        gpu=mark.gpu if mark.taints_gpu else None,
     )

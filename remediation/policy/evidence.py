@@ -28,7 +28,8 @@ class Prediction:
     `probabilities` is keyed by (horizon, cause), cause "" for the node as a
     whole; None marks several series where one was expected.  `provenance` says
     what the model in force was trained on, `version` which one it is, `doubts`
-    what its exporter holds against it; None where the exporter does not say.
+    what its exporter holds against it; None where the exporter does not say.  `gpus`
+    is keyed by (horizon, uuid), where it was asked for.
     """
 
     age_seconds: float | None = None
@@ -37,6 +38,7 @@ class Prediction:
     version: str | None = None
     doubts: frozenset[str] | None = None
     probabilities: Mapping[tuple[str, str], float | None] = field(default_factory=dict)
+    gpus: Mapping[tuple[str, str], float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

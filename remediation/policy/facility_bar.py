@@ -11,6 +11,7 @@ class FacilityBar(Part, frozen=True, kw_only=True):
     That is when the larger of `nodes` and `node_percent` of them become suspect
     within `window_seconds`, or a critical alert says so itself.  It is over when nothing
     there was suspect for `calm_seconds`.  More than `domains` at once are doubted.
+    With `evacuate` work leaves it node by node, as far as every other limit allows.
     """
 
     nodes: int = 3
@@ -18,6 +19,7 @@ class FacilityBar(Part, frozen=True, kw_only=True):
     window_seconds: float = 300.0
     calm_seconds: float = 1800.0
     domains: int = 2
+    evacuate: bool = False
 
     def __post_init__(self) -> None:
         at_least(2, nodes=self.nodes)

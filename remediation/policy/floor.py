@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from remediation.policy.demand import any_holds
+from remediation.policy.facility import concerned
+from remediation.policy.spread import NAME_FIELD, open_domains
 from remediation.policy.targets import is_target
 
 if TYPE_CHECKING:
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
     from remediation.policy.demand import Company, Demand
     from remediation.policy.snapshot import Node, Pod, Snapshot
 
-# How the name of a node is spelled in the fields that a pod may choose by.
-NAME_FIELD = "metadata.name"
 # Where more than this wait for a node already, nobody needs to be told that there is no room.
 _QUEUE = 100
 _PODS = "pods"
@@ -60,13 +60,20 @@ class _Spot:
 
 
 class Floor:
-    """What can take work in `snapshot`, once those who wait already have been placed."""
+    """What can take work in `snapshot`, once those who wait already have been placed.
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    `home` names, by uid, pods that other GPUs of their own node can take.
+    """
+
+    def __init__(self, snapshot: Snapshot, home: Mapping[str, Node] | None = None) -> None:
+        self._home = home or {}
+        self._nodes, self._pods = snapshot.nodes, snapshot.pods
         self._volumes = snapshot.volumes
         self._spots = tuple(_spots(snapshot))
         # The few who mind what company they get; everybody else is not asked.
         self._shy = [(s, pod) for s in self._spots for pod in s.pods if pod.demand.apart]
+        self._by_name = {spot.node.name: spot for spot in self._spots}
+        self._gone: frozenset[str] = frozenset()
         self._placed: list[_Spot] = []
         waiting = [pod for pod in snapshot.pending if not pod.gated and pod.ends_at is None]
         self.is_queued_for = len(waiting) > _QUEUE
@@ -78,6 +85,10 @@ class Floor:
         """How many pods were placed so far: a point to take back to."""
         return len(self._placed)
 
+    def without(self, uids: frozenset[str]) -> None:
+        """Count the pods `uids` as gone from where they are, until told otherwise."""
+        self._gone = uids
+
     def take_back(self, to: int) -> None:
         """Free what was placed after that point."""
         while len(self._placed) > to:
@@ -88,7 +99,16 @@ class Floor:
 
     def place(self, pod: Pod, *, avoid: Container[str] = (), domain: Domain = None) -> bool:
         """Take the room of `pod` on the node where it fits most tightly; False when on none."""
-        fitting = [spot for spot in self._within(domain, avoid) if self._fits(pod, spot)]
+        home = self._home.get(pod.uid)
+        if home is not None and (domain is None or home.labels.get(domain[0]) == domain[1]):
+            return True
+        allowed = open_domains(pod, self._nodes, self._on) if pod.demand.spread else ()
+        fitting = [
+            spot
+            for spot in self._within(domain, avoid)
+            if all(spot.node.labels.get(label) in places for label, places in allowed)
+            and self._fits(pod, spot)
+        ]
         if not fitting:
             return False
         best = min(fitting, key=lambda spot: (_left(pod, spot), spot.node.name))
@@ -97,6 +117,13 @@ class Floor:
         if pod.demand.apart:
             self._shy.append((best, pod))
         return True
+
+    def _on(self, name: str) -> Iterator[Pod]:
+        """Return what is on a node of the pool, with what is placed and without what goes."""
+        spot = self._by_name.get(name)
+        if spot is not None:
+            return iter(spot.pods)  # nothing leaves a healthy node, and what is placed is new
+        return (pod for pod in self._pods.get(name, ()) if pod.uid not in self._gone)
 
     def _within(self, domain: Domain, avoid: Container[str]) -> Iterator[_Spot]:
         for spot in self._spots:
@@ -167,6 +194,7 @@ def largest_first(pods: Iterable[Pod]) -> tuple[Pod, ...]:
 
 def _spots(snapshot: Snapshot) -> Iterator[_Spot]:
     suspects = {suspect.node for suspect in snapshot.ledger.suspects.values()}
+    suspects |= concerned(snapshot.nodes, snapshot.ledger, snapshot.policy.limits)
     conditions, measured = snapshot.policy.targets, snapshot.evidence.targets
     for name, node in snapshot.nodes.items():
         at_risk = node.mark is not None or node.mark_fault is not None or name in suspects

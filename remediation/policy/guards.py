@@ -24,7 +24,7 @@ def before_grant(node: Node, rung: Rung, snapshot: Snapshot, outlook: Outlook) -
     """
     if rung is Rung.SOFTEN:
         return outlook.doubt
-    taken = node.mark is not None and node.mark.cordoned
+    taken = node.mark is not None and node.mark.takes
     limits = snapshot.policy.limits
     rest = None if taken else resting(snapshot.ledger, node.name, limits, snapshot.now)
     return rest or outlook.trouble

@@ -1,9 +1,9 @@
 """Which pods belong together: one job is disturbed once, not once per pod.
 
 The order of belief: our own annotation, then a pod group, then the labels of
-the controllers that are known, then the pod's controller, then the pod itself.
-Only what the pod itself says is read: walking up its owners would need a right
-for every kind there is.
+the controllers that are known, then the owner of the pod's Job, then the pod's
+controller, then the pod itself.  Walking up further would need a right for
+every kind there is.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from remediation.policy.snapshot import Pod
 
 GROUP_ANNOTATION = "forewarn.dev/group"
+_JOB = "Job"
+# Each run of a schedule is a job of its own.
+_SCHEDULES = frozenset({"CronJob"})
 
 
 class Bond(StrEnum):
@@ -42,6 +45,15 @@ class Job:
 
     def __str__(self) -> str:
         return f"{self.kind} {self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """What made the Job of a pod."""
+
+    kind: str
+    name: str
+    uid: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +85,7 @@ _CONTROLLERS = (
     _Row("KubeflowJob", "training.kubeflow.org/job-name"),
     _Row("RayCluster", "ray.io/cluster"),
     _Row("VolcanoJob", "volcano.sh/job-name"),
-    _Row("Job", "batch.kubernetes.io/job-name", uid="batch.kubernetes.io/controller-uid"),
+    _Row(_JOB, "batch.kubernetes.io/job-name", uid="batch.kubernetes.io/controller-uid"),
 )
 _TEMPLATE_HASH = "pod-template-hash"
 
@@ -87,6 +99,14 @@ def job_of(pod: Pod, site_labels: tuple[str, ...] = ()) -> Job:
     if group:
         return _named(pod, "group", group)
     return _grouped(pod) or _of_site(pod, site_labels) or _known(pod) or _owned(pod)
+
+
+def needs_owner(pod: Pod) -> bool:
+    """Return whether only the owner of the pod's Job could tell what else belongs to it."""
+    if not pod.gpus or pod.owner != _JOB or not pod.owner_uid:
+        return False
+    told = pod.notes.get(GROUP_ANNOTATION) or _grouped(pod)
+    return not told and _row(pod) in {None, _CONTROLLERS[-1]}
 
 
 def rank(pod: Pod) -> int:
@@ -111,13 +131,20 @@ def _of_site(pod: Pod, site_labels: tuple[str, ...]) -> Job | None:
 
 
 def _known(pod: Pod) -> Job | None:
-    row = next((row for row in _CONTROLLERS if pod.labels.get(row.name)), None)
+    row = _row(pod)
     if row is None:
         return None
+    top = pod.top
+    if row.kind == _JOB and top is not None and top.kind not in _SCHEDULES:
+        return _named(pod, top.kind, top.name, top.uid)
     part = pod.labels.get(row.part, "") if row.part else ""
     name = f"{pod.labels[row.name]}/{part}" if part else pod.labels[row.name]
     uid = pod.labels.get(row.uid, "") if row.uid else ""
     return _named(pod, row.kind, name, uid)
+
+
+def _row(pod: Pod) -> _Row | None:
+    return next((row for row in _CONTROLLERS if pod.labels.get(row.name)), None)
 
 
 def _owned(pod: Pod) -> Job:
@@ -131,6 +158,8 @@ def _owned(pod: Pod) -> Job:
             # Two ReplicaSets of one Deployment in the middle of a roll-out are one job.
             return _named(pod, "Deployment", deployment, "", Bond.REPLICAS)
         return _named(pod, pod.owner, pod.owner_name, pod.owner_uid, Bond.REPLICAS)
+    if pod.owner == _JOB and pod.top is not None and pod.top.kind not in _SCHEDULES:
+        return _named(pod, pod.top.kind, pod.top.name, pod.top.uid)
     # What an unknown controller runs may be a gang, and is moved with the care that one needs.
     return _named(pod, pod.owner, pod.owner_name, pod.owner_uid)
 

@@ -11,6 +11,7 @@ from enum import StrEnum
 import msgspec
 
 from remediation.alert import Alert, Remedy, Severity, Status
+from remediation.policy.device import Device
 from remediation.policy.limits import Limits, Rung
 
 
@@ -47,7 +48,8 @@ class Grant(_Entry, frozen=True, kw_only=True):
     `applied` turns true when the node was seen carrying it; until then it ends
     at `expires_at`, so that a crash between grant and action holds no budget
     for ever.  Grants that were taken together, all or none, share their `batch`.
-    `moved_at` is when work last left the node.
+    `moved_at` is when work last left the node.  With a `gpu` it is for that one
+    GPU of the node and its work, not for the rest.
     """
 
     id: str
@@ -60,6 +62,7 @@ class Grant(_Entry, frozen=True, kw_only=True):
     applied: bool = False
     batch: str = ""
     moved_at: float = 0.0
+    gpu: Device | None = None
 
 
 class Bucket(_Entry, frozen=True, kw_only=True):
@@ -165,16 +168,10 @@ class Past(_Entry, frozen=True, kw_only=True):
 class Ledger(_Entry, frozen=True, kw_only=True):
     """Everything that must survive every process.
 
-    <<<<<<< HEAD
-        Keys of grants, holds, past and strangers are node names, those of waves,
-        checkpoints and restore points keys of jobs, those of facilities domains; strangers says
-        since when another owner drains a node.
-    =======
-        Keys of grants, holds, releases, past and strangers are node names, those of waves,
-        checkpoints and restore points keys of jobs; strangers says since when
-        another owner drains a node.
-    >>>>>>> hands-service
-        `released_in` is the domain whose nodes come back now.
+    Keys of grants, holds, releases, past and strangers are node names, those of
+    waves, checkpoints and restore points keys of jobs, those of facilities domains;
+    strangers says since when another owner drains a node.  `released_in` is the
+    domain whose nodes come back now.
     """
 
     version: int = 1

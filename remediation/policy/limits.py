@@ -13,6 +13,8 @@ from remediation.alert import Remedy, Severity
 from remediation.policy.checks import Part, at_least, not_negative, percent, positive, ratio
 from remediation.policy.distress import DistressBar
 from remediation.policy.facility_bar import FacilityBar
+from remediation.policy.gpu_bar import GpuBar
+from remediation.policy.handover_bar import HandoverBar
 from remediation.policy.migration import MigrationBar
 from remediation.policy.targets import COOL, TargetCondition
 from remediation.policy.windows import Window
@@ -199,14 +201,17 @@ class Policy(Part, frozen=True, kw_only=True):
     migrate: MigrationBar = MigrationBar()
     distress: DistressBar = DistressBar()
     facility: FacilityBar = FacilityBar()
+    gpu: GpuBar = GpuBar()
+    handover: HandoverBar = HandoverBar()
     maintenance_windows: tuple[Window, ...] = ()
     targets: tuple[TargetCondition, ...] = (COOL,)
 
     def __post_init__(self) -> None:
         # A misspelt cause would leave the real one without its ceiling.
-        unknown = sorted(self.ceilings.keys() - CAUSES)
-        if unknown:
-            raise ValueError(f"ceilings: {unknown}: expected causes among {sorted(CAUSES)}")
+        named = {"ceilings": set(self.ceilings), "gpu.causes": set(self.gpu.causes)}
+        for where, causes in named.items():
+            if unknown := sorted(causes - CAUSES):
+                raise ValueError(f"{where}: {unknown}: expected causes among {sorted(CAUSES)}")
 
     @property
     def ceiling(self) -> Rung:

@@ -11,6 +11,7 @@ from remediation.policy import (
     budget,
     capacity,
     checkpoints,
+    devices,
     eligibility,
     restore_points,
     waves,
@@ -75,7 +76,11 @@ def move(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot, outlook: 
     if pods is None:
         refusal = Refusal(Reason.PODS_UNREADABLE, "the node's pods could not be read")
         return wait(episode, EpisodeState.MIGRATING, refusal)
-    if not eligibility.movable(pods, snapshot.policy.migrate):
+    pods = eligibility.movable(pods, snapshot.policy.migrate)
+    busy = pods if mark.gpu is None else devices.busy(pods, mark.gpu, snapshot.devices)
+    if isinstance(busy, Refusal):
+        return wait(episode, EpisodeState.MIGRATING, busy)
+    if not busy:
         return _drained(episode, node, mark, snapshot)
     refusal_to_move = _immovable(episode, node, mark, snapshot, outlook)
     if refusal_to_move is not None:
@@ -103,7 +108,8 @@ def _state(refusal: Refusal, node: Node, snapshot: Snapshot) -> EpisodeState:
 
 def _drained(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot) -> Turn:
     drained = replace(mark, state=MarkState.DRAINED, since=snapshot.now, epoch=snapshot.epoch)
-    sentence = f"{node.name} is drained: no pod uses its GPUs"
+    what = "its GPUs" if mark.gpu is None else f"its {mark.gpu}"
+    sentence = f"{node.name} is drained: no pod uses {what}"
     return act(episode, EpisodeState.DRAINED, rewrite(Decision.SETTLE, node, drained, sentence))
 
 
@@ -117,6 +123,8 @@ def _immovable(
     grant = episode.grant
     if grant is None or grant.id != mark.grant or grant.rung is not Rung.MIGRATE:
         return Refusal(Reason.NOT_GRANTED, "no grant covers moving its work")
+    if episode.name in outlook.evacuated:
+        return outlook.trouble
     suspect, refusal = outlook.verdict(episode.name)
     if suspect is None:
         return refusal

@@ -10,8 +10,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from remediation.policy import eligibility, episodes
+from remediation.policy import devices, eligibility, episodes
 from remediation.policy.facility import facility_of
+from remediation.policy.handover import taking_back
+from remediation.policy.narrowing import lift
 from remediation.policy.outlook import held, look, untouchable
 from remediation.policy.recovery import asked_back, come_back, give_back, stand_down
 from remediation.policy.refusal import Reason, Refusal
@@ -37,10 +39,13 @@ def plan(snapshot: Snapshot) -> Plan:
     # In observe mode grants are imagined: they count within this tick, and are not recorded.
     imagined = ledger
     turns: list[Turn] = []
-    found = episodes.derive(snapshot.nodes, ledger, snapshot.policy)
+    left_over = devices.orphans(snapshot, ledger)
+    found = episodes.derive(snapshot.nodes, ledger, snapshot.policy, left_over=left_over)
     outlook = look(replace(snapshot, ledger=ledger), found)
     for episode in found:
-        turn = _decide(episode, replace(snapshot, ledger=imagined), outlook)
+        now = replace(snapshot, ledger=imagined)
+        turn = lift(episode, now) if episode.name in left_over else _decide(episode, now, outlook)
+        turn = taking_back(turn, now)
         imagined = turn.change(imagined)
         ledger = ledger if turn.imagined else turn.change(ledger)
         turns.append(turn)
@@ -82,6 +87,9 @@ def _decide(episode: Episode, snapshot: Snapshot, outlook: Outlook) -> Turn:
     mark = node.mark
     if mark is not None and mark.cordoned and not node.cordon_is_ours:
         return stand_down(episode, node, snapshot.now)
+    if devices.taken_off(node, snapshot.devices):
+        why = "somebody took our taint off its GPU"
+        return stand_down(episode, node, snapshot.now, why=why)
     hold = held(node, episode)
     if hold is not None:
         return wait(episode, EpisodeState.HELD, hold)

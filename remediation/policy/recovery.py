@@ -35,7 +35,7 @@ def come_back(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot) -> T
     refusal = _not_yet(node, mark, snapshot)
     if refusal is not None:
         return wait(episode, state_of(mark), refusal)
-    unproven = mark.probation or (mark.cordoned and not release.under_load(node, mark, snapshot))
+    unproven = mark.probation or (mark.takes and not release.under_load(node, mark, snapshot))
     if unproven and mark.state is MarkState.VERIFYING:
         return _trust(episode, node, mark, snapshot)
     return _release(episode, node, mark, snapshot)
@@ -76,15 +76,18 @@ def give_back(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot, orde
 
 def relapse(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot, why: str) -> Turn:
     """End the soak: the node is not well after all."""
-    state = MarkState.EXCLUDED if mark.cordoned else MarkState.ELEVATED
-    back = replace(mark, state=state, since=snapshot.now, epoch=snapshot.epoch)
+    state = MarkState.EXCLUDED if mark.takes else MarkState.ELEVATED
+    gpu = mark.gpu if mark.takes else None
+    back = replace(mark, state=state, gpu=gpu, since=snapshot.now, epoch=snapshot.epoch)
     sentence = f"{node.name} relapses: {why}"
     return act(episode, state_of(back), rewrite(Decision.RELAPSE, node, back, sentence))
 
 
-def stand_down(episode: Episode, node: Node, now: float) -> Turn:
-    """Leave the node to whoever changed our cordon: take off what is ours, touch no cordon."""
-    sentence = f"{node.name} is held: somebody changed our cordon, so it is theirs now"
+def stand_down(
+    episode: Episode, node: Node, now: float, *, why: str = "somebody changed our cordon"
+) -> Turn:
+    """Leave the node to whoever changed what we put: take off what is ours, touch no cordon."""
+    sentence = f"{node.name} is held: {why}, so it is theirs now"
     step = NodeWrite(
         decision=Decision.STAND_DOWN,
         node=node,
@@ -93,7 +96,7 @@ def stand_down(episode: Episode, node: Node, now: float) -> Turn:
         unschedulable=None,
         sentence=sentence,
     )
-    hold = Hold(reason="somebody changed our cordon", since=now)
+    hold = Hold(reason=why, since=now)
 
     def change(ledger: Ledger) -> Ledger:
         held = {node.name: hold, **ledger.holds}
@@ -104,6 +107,8 @@ def stand_down(episode: Episode, node: Node, now: float) -> Turn:
 
 def state_of(mark: Mark) -> EpisodeState:
     """Return the state that a mark alone tells."""
+    if mark.state is MarkState.DRAINED and mark.handed is not None and mark.handed.made:
+        return EpisodeState.HANDED_OVER
     return EpisodeState(mark.state.value)
 
 
@@ -113,10 +118,16 @@ def rewrite(decision: Decision, node: Node, mark: Mark, sentence: str) -> NodeWr
         decision=decision,
         node=node,
         mark=mark,
-        effect=Effect.FORBID if mark.cordoned else Effect.PREFER,
+        effect=_effect(mark),
         unschedulable=None,
         sentence=sentence,
     )
+
+
+def _effect(mark: Mark) -> Effect | None:
+    if mark.cordoned:
+        return Effect.FORBID
+    return None if mark.taints_gpu else Effect.PREFER
 
 
 def _verify(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot) -> Turn:
@@ -155,7 +166,7 @@ def _trust(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot) -> Turn
     def change(ledger: Ledger) -> Ledger:
         grants = dict(ledger.grants)
         if node.name in grants:
-            grants[node.name] = replace(grants[node.name], rung=Rung.SOFTEN)
+            grants[node.name] = replace(grants[node.name], rung=Rung.SOFTEN, gpu=None)
         return _returned(replace(ledger, grants=grants), node, mark, snapshot, trusted=True)
 
     return act(episode, EpisodeState.PROBATION, step, change)
@@ -187,7 +198,7 @@ def _returned(
     One on trust is still in its episode; the rest begins when that is over.
     """
     now = snapshot.now
-    if not mark.cordoned:
+    if not mark.takes:
         if not mark.probation:
             return ledger
         return rests.over(ledger, node.name, mark.episode, now)

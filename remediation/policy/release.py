@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from remediation.policy import devices
 from remediation.policy.domains import crowd_of, name_of
 from remediation.policy.eligibility import movable
 from remediation.policy.evidence import probability, standing
@@ -63,7 +64,7 @@ def soaked(node: Node, mark: Mark, bar: ReleaseBar, now: float) -> Refusal | Non
 def staggered(node: Node, mark: Mark, snapshot: Snapshot) -> Refusal | None:
     """Return why another release must wait, or None: a herd coming back is ours to prevent."""
     ledger, bar = snapshot.ledger, snapshot.policy.release
-    if not mark.cordoned or ledger.released_at is None:
+    if not mark.takes or ledger.released_at is None:
         return None
     # Drawn by the episode's name: no replica and no tick draws another number.
     jitter = bar.jitter_seconds * crc32(mark.episode.encode()) / (1 << 32)
@@ -105,8 +106,14 @@ def proven(node: Node, mark: Mark, snapshot: Snapshot) -> Refusal | None:
 
 
 def _working_since(node: Node, snapshot: Snapshot) -> float | None:
-    """Return since when the oldest pod that works there now does, None while none does."""
+    """Return since when the oldest pod that works there now does, None while none does.
+
+    Where a GPU was tainted only work on that one proves anything.
+    """
     pods = movable(snapshot.pods.get(node.name, ()), snapshot.policy.migrate)
+    if node.mark is not None and node.mark.gpu is not None:
+        busy = devices.busy(pods, node.mark.gpu, snapshot.devices)
+        pods = () if isinstance(busy, Refusal) else busy
     return min((p.created_at for p in pods if p.ready and p.created_at is not None), default=None)
 
 
@@ -120,7 +127,8 @@ def _others_ready(domain: str, snapshot: Snapshot) -> bool:
 
 def _ready_to_return(node: Node, snapshot: Snapshot) -> bool:
     mark, policy = node.mark, snapshot.policy
-    if mark is None or not node.cordon_is_ours or mark.boot_id != node.boot_id:
+    ours = node.cordon_is_ours or (mark is not None and mark.taints_gpu)
+    if mark is None or not ours or mark.boot_id != node.boot_id:
         return False
     if node.held or node.name in snapshot.ledger.holds:
         return False

@@ -1,4 +1,4 @@
-"""What a node does in a facility event: no new work, and what is there is saved, not moved."""
+"""A node in a facility event: no new work, what is there is saved, and moved where wished."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from remediation.policy.ledger import Grant
 from remediation.policy.limits import Rung
 from remediation.policy.moving import move
 from remediation.policy.refusal import Reason, Refusal
+from remediation.policy.risk import grant_for
 from remediation.policy.snapshot import Effect, Mark, MarkState
 from remediation.policy.steps import Decision, EpisodeState, NodeWrite
 from remediation.policy.turn import act, only_observed, wait
@@ -36,8 +37,58 @@ def join(
     if _has_a_wave(node, snapshot) and node.mark.state is MarkState.EXCLUDED:
         # A gang that was half moved is of no use: its wave ends, no other begins.
         return move(episode, node, node.mark, snapshot, outlook)
+    if node.name in outlook.evacuated:
+        return _evacuate(episode, node, node.mark, facility, snapshot, outlook)
     asked = _save(episode, node, snapshot)
     return asked or wait(episode, EpisodeState.FACILITY, refusal)
+
+
+def _evacuate(
+    episode: Episode,
+    node: Node,
+    mark: Mark,
+    facility: Facility,
+    snapshot: Snapshot,
+    outlook: Outlook,
+) -> Turn:
+    """Take the node out and move its work, in its turn: every limit holds as for any other node."""
+    if mark.state is MarkState.EXCLUDED and mark.rung is Rung.MIGRATE:
+        return move(episode, node, mark, snapshot, outlook)
+    no = guards.before_grant(node, Rung.MIGRATE, snapshot, outlook)
+    if no is None and node.name not in snapshot.pods:
+        no = Refusal(Reason.PODS_UNREADABLE, "the node's pods could not be read")
+    if no is None:
+        reached = grant_for(node, Rung.MIGRATE, snapshot, outlook)
+        if not isinstance(reached.grant, Refusal):
+            step = _leave(node, mark, reached.grant, facility, snapshot)
+            return act(episode, EpisodeState.EXCLUDED, step, lambda _: reached.ledger)
+        no = reached.grant
+        if no.reason is Reason.BREAKER_OPEN:
+            return wait(episode, EpisodeState.FACILITY, no, lambda _: reached.ledger)
+    # Until its turn comes, what is there is at least saved.
+    return _save(episode, node, snapshot) or wait(episode, EpisodeState.FACILITY, no)
+
+
+def _leave(
+    node: Node, mark: Mark, grant: Grant, facility: Facility, snapshot: Snapshot
+) -> NodeWrite:
+    out = replace(
+        mark,
+        state=MarkState.EXCLUDED,
+        rung=Rung.MIGRATE,
+        grant=grant.id,
+        since=snapshot.now,
+        cordoned=True,
+        epoch=snapshot.epoch,
+    )
+    return NodeWrite(
+        decision=Decision.EXCLUDE,
+        node=node,
+        mark=out,
+        effect=Effect.FORBID,
+        unschedulable=True,
+        sentence=f"{node.name} is evacuated in its turn: {facility.domain}, {facility.reason}",
+    )
 
 
 def _soften(

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from remediation.policy.demand import Demand
+from remediation.policy.device import Device, Devices
+from remediation.policy.handed import Handed
 from remediation.policy.limits import Rung
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from remediation.policy.demand import Term
     from remediation.policy.evidence import Evidence
+    from remediation.policy.jobs import Owner
     from remediation.policy.ledger import Ledger
     from remediation.policy.limits import Policy
     from remediation.policy.preparing import Part
@@ -83,7 +86,9 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     `cordoned` says that we cordoned; `prior_unschedulable` what we found.
     `since` is when the state was entered (Unix seconds).  `horizon` and `cause`
     name the probability that must be low before release.  `probation` says that
-    it came back from an exclusion without having proven itself.
+    it came back from an exclusion without having proven itself.  With a `gpu` the
+    taint is on that device and the node itself stays in service.  `handed` names
+    the object by which a drained node was handed over.
     """
 
     episode: str
@@ -100,14 +105,34 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     horizon: str = ""
     cause: str = ""
     boot_id: str = ""
+    gpu: Device | None = None
+    handed: Handed | None = None
+
+    @property
+    def taints_gpu(self) -> bool:
+        """Whether a device taint of ours must be there; on probation it is off again."""
+        return self.gpu is not None and self.state is not MarkState.PROBATION
+
+    @property
+    def takes(self) -> bool:
+        """Whether it takes something away, the node or a GPU of it, not just advises."""
+        return self.cordoned or self.taints_gpu
 
 
 def encode_mark(mark: Mark) -> str:
     """Write a mark; the reason is cut so that the whole stays small."""
-    text = msgspec.json.encode(mark).decode()
+    text = _written(mark)
     if len(text.encode()) <= _MARK_LIMIT_BYTES:
         return text
-    return msgspec.json.encode(msgspec.structs.replace(mark, reason=mark.reason[:200])).decode()
+    return _written(msgspec.structs.replace(mark, reason=mark.reason[:200]))
+
+
+def _written(mark: Mark) -> str:
+    fields = msgspec.to_builtins(mark)
+    for name in ("gpu", "handed"):
+        if fields[name] is None:
+            del fields[name]  # so that replicas that do not know it yet can read the others
+    return msgspec.json.encode(fields).decode()
 
 
 _MARKS = msgspec.json.Decoder(Mark)
@@ -172,7 +197,8 @@ class Pod:
     """One pod, as far as moving it needs.  `ends_at` is set while it terminates.
 
     `node` is empty while it is bound to none; `gated` says that a queue holds it
-    back.  `owner` is the kind of its controller; `notes` are its annotations;
+    back.  `owner` is the kind of its controller, `top` what made that; `notes` are its annotations;
+    `device_claims` names its claims of dynamic resource allocation;
     `claims` names the volume claims that it mounts, `demand` what else its node
     must have; `address` is where its containers answer, the machine's own with
     `host_network`.
@@ -190,6 +216,7 @@ class Pod:
     owner: str | None = None
     owner_name: str = ""
     owner_uid: str = ""
+    top: Owner | None = None
     pod_group: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
@@ -201,6 +228,7 @@ class Pod:
     address: str = ""
     host_network: bool = False
     claims: tuple[str, ...] = ()
+    device_claims: tuple[str, ...] = ()
     demand: Demand = field(default_factory=Demand)
 
     def __str__(self) -> str:
@@ -232,7 +260,8 @@ class Snapshot:
     GPUs that wait for a node.  `epoch` is the leader's; 0 for a replica that
     only watches.  `trials` holds what the server last said to each wave, by job;
     `answers` what parts of preparations answered, by preparation and part;
-    `volumes` where the volume of a claim (namespace, name) can be, None anywhere.
+    `volumes` where the volume of a claim (namespace, name) can be, None anywhere;
+    `devices` what is known of GPUs as devices.
     """
 
     now: float
@@ -246,3 +275,4 @@ class Snapshot:
     trials: Mapping[str, Trial] = field(default_factory=dict)
     answers: Mapping[str, Part] = field(default_factory=dict)
     volumes: Mapping[tuple[str, str], tuple[Term, ...] | None] = field(default_factory=dict)
+    devices: Devices = field(default_factory=Devices)

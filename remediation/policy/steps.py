@@ -1,4 +1,4 @@
-"""What the plan may ask for: one PATCH of one node, or the eviction of one wave of pods."""
+"""What the plan may ask for: one PATCH of one node, a taint of one GPU, one wave of pods."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING
 from remediation.policy.snapshot import RISK_TAINT, Effect, Risk, Taint
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from remediation.policy.device import Device, Rule
+    from remediation.policy.handed import Handed
     from remediation.policy.ledger import Ledger
     from remediation.policy.refusal import Refusal
     from remediation.policy.snapshot import Mark, Node, Pod
@@ -19,10 +23,14 @@ class Decision(StrEnum):
 
     SOFTEN = "soften"
     EXCLUDE = "exclude"
+    TAINT_GPU = "taint_gpu"
+    LIFT_GPU = "lift_gpu"
     CHECKPOINT = "checkpoint"
     SNAPSHOT = "snapshot"
     EVICT = "evict"
     SETTLE = "settle"
+    OFFER = "offer"
+    HAND_OVER = "hand_over"
     VERIFY = "verify"
     RELAPSE = "relapse"
     TRUST = "trust"
@@ -44,6 +52,7 @@ class EpisodeState(StrEnum):
     MIGRATING = "migrating"
     BLOCKED = "blocked"
     DRAINED = "drained"
+    HANDED_OVER = "handed_over"
     VERIFYING = "verifying"
     PROBATION = "probation"
     HELD = "held"
@@ -136,7 +145,104 @@ class TakeSnapshots:
     decision: Decision = Decision.SNAPSHOT
 
 
-Step = NodeWrite | EvictWave | AskCheckpoint | TakeSnapshots
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaintGpu:
+    """Taint one device, then write the mark that names it; doing it twice is doing it once."""
+
+    write: NodeWrite
+    device: Device
+    heard_at: float | None = None
+    decision: Decision = Decision.TAINT_GPU
+
+    @property
+    def node(self) -> Node:
+        """The node of the GPU."""
+        return self.write.node
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The node, as every step tells whom it concerns."""
+        return self.write.nodes
+
+    @property
+    def sentence(self) -> str:
+        """What is done, as the mark's own write says it."""
+        return self.write.sentence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiftGpu:
+    """Take a device taint of ours off, unless the node's mark speaks for it by now."""
+
+    node: Node
+    rule: Rule
+    sentence: str
+    heard_at: float | None = None
+    decision: Decision = Decision.LIFT_GPU
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The node of the GPU."""
+        return (self.node,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandOver:
+    """Make the object that the mark names, then note that it is there; twice is once."""
+
+    write: NodeWrite
+    handed: Handed
+    body: dict[str, Any]
+    heard_at: float | None = None
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The node that is handed over."""
+        return self.write.nodes
+
+    @property
+    def decision(self) -> Decision:
+        """What was decided is what the mark then says."""
+        return self.write.decision
+
+    @property
+    def sentence(self) -> str:
+        """What is done, as the mark's own write says it."""
+        return self.write.sentence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakeBack:
+    """Delete the object that was made for `episode`, if it is there, then write the node."""
+
+    write: NodeWrite
+    handed: Handed
+    episode: str
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The node that was handed over."""
+        return self.write.nodes
+
+    @property
+    def decision(self) -> Decision:
+        """What was decided is what the node's own write does."""
+        return self.write.decision
+
+    @property
+    def heard_at(self) -> float | None:
+        """As of the node's own write."""
+        return self.write.heard_at
+
+    @property
+    def sentence(self) -> str:
+        """What is done, with the order that ends."""
+        return f"{self.write.sentence}; {self.handed} is taken back"
+
+
+Step = (
+    NodeWrite | TaintGpu | LiftGpu | HandOver | TakeBack | EvictWave | AskCheckpoint | TakeSnapshots
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from remediation.policy.episodes import Episode
     from remediation.policy.ledger import Ledger
-    from remediation.policy.steps import NodeWrite, Step
+    from remediation.policy.steps import Step
 
 
 def unchanged(ledger: Ledger) -> Ledger:
@@ -69,7 +69,7 @@ def act(
     return Turn(finding=finding, step=step, change=change)
 
 
-def only_observed(episode: Episode, step: NodeWrite, change: Callable[[Ledger], Ledger]) -> Turn:
+def only_observed(episode: Episode, step: Step, change: Callable[[Ledger], Ledger]) -> Turn:
     """Say what would be done; `change` counts for the rest of this tick only."""
     finding = Finding(
         node=episode.name,

@@ -5,7 +5,15 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from simulator.cluster import eviction, ownership, patching, refusals, selectors, watching
+from simulator.cluster import (
+    discovery,
+    eviction,
+    ownership,
+    patching,
+    refusals,
+    selectors,
+    watching,
+)
 from simulator.cluster.admission import admit_change, admit_new
 from simulator.cluster.deletion import begin_deletion, check_preconditions
 from simulator.cluster.kinds import BUDGETS, NAMESPACES, PODS
@@ -62,6 +70,9 @@ class Api:
                 return Answer(200, VERSION)
             if request.path in _OPEN_PATHS:
                 return Answer(200, "ok")
+            offered = discovery.answer(request.path) if request.method == "GET" else None
+            if offered is not None:
+                return Answer(200, offered)
             return self._dispatch(request, find_target(request.path))
         except Refused as refused:
             return _refusal(refused)

@@ -38,10 +38,10 @@ def assets() -> Path:
 
 
 def missing_programs() -> list[str]:
-    """Names of the programs that are not built yet."""
+    """Names of the programs and definitions that are not there yet."""
     listed = subprocess.run([str(BUILD), "--list"], check=True, capture_output=True, text=True)
     folder = assets()
-    return [name for name in listed.stdout.split() if not (folder / name).is_file()]
+    return [name for name in listed.stdout.split() if not (folder / name).exists()]
 
 
 class ControlPlane:

@@ -99,6 +99,11 @@ def test_every_metric_named_in_a_runbook_is_published(path: Path) -> None:
     assert named <= PUBLISHED.keys()
 
 
+def test_every_metric_named_in_the_settings_of_remediation_is_published() -> None:
+    text = (ROOT / "deploy" / "config" / "remediation.example.yml").read_text()
+    assert set(re.findall(r"\bforewarn_[a-z_]+[a-z]\b", text)) <= PUBLISHED.keys()
+
+
 @pytest.mark.parametrize("path", RULES, ids=lambda path: path.name)
 def test_every_metric_named_in_an_annotation_is_published(path: Path) -> None:
     texts = [str(rule.get("annotations", "")) for rule in rules_of(path)]

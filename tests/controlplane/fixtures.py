@@ -11,6 +11,7 @@ from simulator.controlplane.plane import ControlPlane, assets, missing_programs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simulator.controlplane.jobset import JobSetController
     from simulator.controlplane.kubelet import FakeKubelets
 
 
@@ -32,6 +33,17 @@ def control_plane(
     """
     with ControlPlane(tmp_path_factory.mktemp("control-plane")) as plane:
         yield plane
+
+
+@pytest.fixture(scope="session")
+def jobset_controller(
+    control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[JobSetController]:
+    """The real JobSet controller on the shared control plane."""
+    from simulator.controlplane.jobset import JobSetController
+
+    with JobSetController(control_plane, tmp_path_factory.mktemp("jobset")) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import numpy as np
 
 from model.history.plan import discover
 from model.history.question import Address, Family, Question
+from model.history.reader import Reader
 from model.sources import dcgm_series
 from model.sources.dcgm_series import cube
 from model.sources.series import Steps
@@ -53,11 +54,12 @@ def test_r38_the_server_folds_the_pods_before_it_answers() -> None:
 
 
 def test_r38_two_spellings_of_the_label_are_two_ways_to_one_node() -> None:
-    class Reader:
-        def ask(self, query, over):
+    class Server:
+        def query_range(self, query, over):
             label = "Hostname" if "(Hostname" in query else "hostname"
             return [One({label: "n1", "modelName": "H100"}, [(0.0, "8")])]
 
-    (node,) = discover(Reader(), Question(Family.DCGM, ("Hostname", "hostname")), 0, 60)
+    reader = Reader(Server(), lambda _: None)
+    (node,) = discover(reader, Question(Family.DCGM, ("Hostname", "hostname")), 0, 60)
     assert node.addresses == (Address("Hostname", "n1"), Address("hostname", "n1"))
     assert node.types == ("H100",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field, replace
 
 from daemon.clocks import Clock
@@ -12,7 +13,10 @@ from remediation.ports import CallFailed, Conflict, FailureReason, StoredLedger
 
 @dataclass
 class MemoryLedger:
-    """Compare-and-swap on one value; `rivals` write this many times before each of our writes."""
+    """Compare-and-swap on one value; `rivals` write this many times before each of our writes.
+
+    A conflict is told only after `hesitates_seconds`.
+    """
 
     ledger: Ledger = field(default_factory=Ledger)
     version: int = 0
@@ -20,6 +24,7 @@ class MemoryLedger:
     rivals: int = 0
     broken: bool = False
     loses_answers: bool = False
+    hesitates_seconds: float = 0.0
     seen: StoredLedger | None = None
 
     def last(self) -> StoredLedger | None:
@@ -35,6 +40,7 @@ class MemoryLedger:
             self.rivals -= 1
             self.version += 1
         if version != (str(self.version) if self.version else ""):
+            time.sleep(self.hesitates_seconds)
             raise Conflict("write ledger: it changed")
         self.ledger, self.version, self.writes = ledger, self.version + 1, self.writes + 1
         if self.loses_answers:

@@ -29,7 +29,8 @@ class Monitoring:
     """What fires, and what each node's probability is; `broken` answers 500 to everything.
 
     `troubles` are alerts of the cluster itself that fire, `margins` how far each
-    node is from being too hot (Celsius).
+    node is from being too hot (Celsius), `gpus` the probability of each GPU by
+    node and uuid.
     """
 
     firing: list[dict[str, str]] = field(default_factory=list)
@@ -38,6 +39,7 @@ class Monitoring:
     queries: list[str] = field(default_factory=list)
     troubles: list[dict[str, str]] = field(default_factory=list)
     margins: dict[str, float] = field(default_factory=dict)
+    gpus: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._server = Server(self, host="127.0.0.1", port=0)
@@ -96,6 +98,11 @@ class Monitoring:
             for node, probability in self.probabilities.items()
             for sample in _samples(node, probability, now)
         ]
+        samples += [
+            _gpu_sample(node, uuid, probability, now)
+            for node, found in self.gpus.items()
+            for uuid, probability in found.items()
+        ]
         return {"status": "success", "data": {"resultType": "vector", "result": samples}}
 
 
@@ -126,6 +133,12 @@ def _listed(alert: dict[str, str]) -> dict[str, Any]:
         "endsAt": "2099-01-01T00:00:00Z",
         "receivers": [],
     }
+
+
+def _gpu_sample(node: str, uuid: str, probability: float, now: float) -> dict[str, Any]:
+    name = "forewarn_gpu_failure_probability"
+    labels = {"__name__": name, "node": node, "uuid": uuid, "horizon": "24h"}
+    return {"metric": labels, "value": [now, repr(probability)]}
 
 
 def _samples(node: str, probability: float, now: float) -> list[dict[str, Any]]:

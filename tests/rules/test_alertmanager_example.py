@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import socket
 import subprocess
 import threading
@@ -11,11 +10,14 @@ import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import requests
 import yaml
+
+if TYPE_CHECKING:
+    from tests.monitoring.fixtures import Programs
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "alerts" / "alertmanager.example.yml"
@@ -82,10 +84,10 @@ def aimed_at(url: str, folder: Path) -> Path:
 
 
 @pytest.fixture
-def alertmanager(receiver: tuple[str, list[Post]], tmp_path: Path) -> Iterator[str]:
-    program = shutil.which("prometheus-alertmanager") or shutil.which("alertmanager")
-    if program is None:
-        pytest.skip("Alertmanager is not on PATH")
+def alertmanager(
+    receiver: tuple[str, list[Post]], tmp_path: Path, monitoring_programs: Programs
+) -> Iterator[str]:
+    program = monitoring_programs.find("alertmanager")
     address = f"127.0.0.1:{free_port()}"
     process = subprocess.Popen(
         [

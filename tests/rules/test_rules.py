@@ -5,10 +5,13 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+
+if TYPE_CHECKING:
+    from tests.monitoring.fixtures import Programs
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = sorted((ROOT / "alerts").glob("*.rules.yml"))
@@ -40,15 +43,13 @@ def every_hold() -> list[Any]:
 
 
 @pytest.mark.parametrize("path", RULES, ids=lambda path: path.name)
-def test_rules_load(path: Path) -> None:
-    result = promtool("check", "rules", path)
-    assert result.returncode == 0, result.stdout + result.stderr
+def test_rules_load(path: Path, monitoring_programs: Programs) -> None:
+    monitoring_programs.said_by("promtool", "check", "rules", path)
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.name)
-def test_cases_hold(path: Path) -> None:
-    result = promtool("test", "rules", path)
-    assert result.returncode == 0, result.stdout + result.stderr
+def test_cases_hold(path: Path, monitoring_programs: Programs) -> None:
+    monitoring_programs.said_by("promtool", "test", "rules", path)
 
 
 def without(path: Path, index: int, key: str) -> str:

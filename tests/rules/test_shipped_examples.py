@@ -1,35 +1,31 @@
-"""The example configurations load in the oldest programs that we support."""
+"""The example configurations load in the oldest and the newest programs that we support."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.monitoring.fixtures import Programs
 
 ALERTS = Path(__file__).resolve().parents[2] / "alerts"
 pytestmark = pytest.mark.services
 
 
-def said_by(*command: str) -> str:
-    """Run a checking command from the folder of the examples; returns its output when it passes."""
-    if shutil.which(command[0]) is None:
-        pytest.skip(f"{command[0]} is not on PATH")
-    result = subprocess.run(
-        command, capture_output=True, text=True, timeout=60, check=False, cwd=ALERTS
+def test_the_prometheus_example_loads_with_every_rule_file(monitoring_programs: Programs) -> None:
+    said = monitoring_programs.said_by(
+        "promtool", "check", "config", "prometheus.example.yml", cwd=ALERTS
     )
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout
-
-
-def test_the_prometheus_example_loads_with_every_rule_file() -> None:
-    said = said_by("promtool", "check", "config", "prometheus.example.yml")
     assert f"{len(list(ALERTS.glob('*.rules.yml')))} rule files found" in said
 
 
-def test_the_alertmanager_example_loads() -> None:
-    assert "2 receivers" in said_by("amtool", "check-config", "alertmanager.example.yml")
+def test_the_alertmanager_example_loads(monitoring_programs: Programs) -> None:
+    said = monitoring_programs.said_by(
+        "amtool", "check-config", "alertmanager.example.yml", cwd=ALERTS
+    )
+    assert "2 receivers" in said
 
 
 WEBHOOK_AND_PEOPLE = "forewarn-remediation,people"
@@ -44,9 +40,10 @@ WEBHOOK_AND_PEOPLE = "forewarn-remediation,people"
         ("DiskFull", "", "people"),
     ],
 )
-def test_alerts_reach(name: str, remediation: str, receivers: str) -> None:
+def test_alerts_reach(
+    name: str, remediation: str, receivers: str, monitoring_programs: Programs
+) -> None:
     labels = [f"alertname={name}", *([f"remediation={remediation}"] if remediation else [])]
-    said = said_by(
-        "amtool", "config", "routes", "test", "--config.file=alertmanager.example.yml", *labels
-    )
+    routes = ("config", "routes", "test", "--config.file=alertmanager.example.yml")
+    said = monitoring_programs.said_by("amtool", *routes, *labels, cwd=ALERTS)
     assert said.strip().splitlines()[-1] == receivers

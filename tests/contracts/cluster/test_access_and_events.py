@@ -31,6 +31,15 @@ def test_an_event_about_a_node_has_no_place_in_another_namespace(cluster, namesp
     assert (answer.code, answer.reason) == (422, "Invalid")
 
 
+def test_what_is_offered_is_told_by_group_version_and_kind(cluster):
+    groups = {one.name: one for one in client.ApisApi(cluster.api).get_api_versions().groups}
+    assert groups["batch"].preferred_version.version == "v1"
+    assert "no.such.group" not in groups
+    kinds = client.CustomObjectsApi(cluster.api).get_api_resources("batch", "v1").resources
+    (jobs,) = [one for one in kinds if one.name == "jobs"]
+    assert (jobs.kind, jobs.namespaced) == ("Job", True)
+
+
 def test_a_wrong_token_is_unauthorized(cluster):
     with cluster.with_token("wrong") as api:
         answer = refusal(client.CoreV1Api(api).list_node)

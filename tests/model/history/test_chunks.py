@@ -113,3 +113,14 @@ def test_an_answer_without_any_series_is_an_error_and_says_what_to_look_at(
     server.answer = lambda _: None
     with pytest.raises(HistoryUnreadable, match="right server, and the right --family"):
         discover(connect(Server(server.url)), Question(), WANTED.start, WANTED.end)
+
+
+def test_nodes_are_found_also_where_the_server_takes_few_steps_at_a_time(
+    server: FakePrometheus, site: SimulatedSite
+) -> None:
+    refused = (422, {}, b"query processing would load too many samples into memory")
+    server.answer = lambda asked: refused if asked.points > 40 else site(asked)
+    reader = connect(Server(server.url))
+    (found,) = discover(reader, Question(), START, START + 30 * 86_400)
+    assert found.name == "n1"
+    assert reader.steps_per_request == 720, "the history's own questions are of another size"

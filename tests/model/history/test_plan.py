@@ -69,17 +69,21 @@ def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
 def test_models_depend_on_the_data_and_not_on_who_carries_the_plan_out() -> None:
     other = plan(server=Server("http://b:9090", token_file="/token"), shards=9)
     assert other.digest == plan().digest
+    assert plan(schedule="tiny").digest != plan().digest
     assert plan(seed=8).digest != plan().digest
     assert plan(incidents="abc").digest != plan().digest
 
 
 def test_going_on_without_an_end_of_time_keeps_the_plans_own() -> None:
     later = asked(start=START + 600, end=START + DAY + 600)
-    planning.agrees(plan(), later, seed=7, simulate="none", until=False)
+    planning.agrees(plan(), later, until=False)
     with pytest.raises(PlanRefused, match="another --until"):
-        planning.agrees(plan(), later, seed=7, simulate="none", until=True)
-    with pytest.raises(PlanRefused, match="another --seed and another list of --incidents"):
-        planning.agrees(plan(), asked(incidents=b"x"), seed=8, simulate="none", until=False)
+        planning.agrees(plan(), later, until=True)
+    with pytest.raises(PlanRefused, match="of another list of --incidents: give another --work"):
+        planning.agrees(plan(), asked(incidents=b"x"), until=False)
+    with pytest.raises(PlanRefused, match="of another --seed and another --simulate: give"):
+        planning.holds(plan(), {"seed": 8, "simulate": "tiny", "schedule": "full"})
+    planning.holds(plan(), {"seed": None, "simulate": "none"})
 
 
 def test_a_fleet_has_the_nodes_that_failed_and_every_type_of_gpu() -> None:

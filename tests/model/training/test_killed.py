@@ -42,7 +42,7 @@ def begin(server: FakePrometheus, folder: Path) -> subprocess.Popen[str]:
         [
             *(sys.executable, "-m", "model", "train", "--prometheus", server.url),
             *("--days", str(STEPS / 1_440), "--until", str(server.end)),  # type: ignore[attr-defined]
-            *("--simulate", "tiny", "--seed", "3"),
+            *("--simulate", "none", "--schedule", "tiny", "--seed", "3"),
             *("--work", str(folder / "work"), "--out", str(folder / "models")),
         ],
         stdout=subprocess.PIPE,
@@ -53,14 +53,14 @@ def begin(server: FakePrometheus, folder: Path) -> subprocess.Popen[str]:
 
 
 def finished(process: subprocess.Popen[str]) -> str:
-    out, _ = process.communicate(timeout=300)
+    out, _ = process.communicate(timeout=600)
     assert process.returncode == 0, out
     return out
 
 
 def kill_once(there: Callable[[], bool], process: subprocess.Popen[str]) -> None:
     """Kill without a word as soon as something is there."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 500
     while not there() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     assert process.poll() is None, process.communicate()[0]

@@ -11,9 +11,8 @@ from model.history.failures import Failure, Sign
 from model.history.timeline import Stretch, Timeline
 from model.schema import Cause
 from model.training.pipeline import same_width
-from model.training.plan import Split
 from model.training.rows import field_weights
-from model.training.site import bounds, clipped, trainable
+from model.training.site import SHARES, bounds, clipped, trainable
 from tests.factories.history import at
 
 HOUR = 60
@@ -24,7 +23,7 @@ def failure(step: float, *, uuid: str = "A", cause: Cause = Cause.MEMORY) -> Fai
 
 
 def test_the_splits_cover_the_time_in_order_without_overlap() -> None:
-    spans = [bounds(split, 0.0, 100.0) for split in Split]
+    spans = [bounds(split, 0.0, 100.0) for split in SHARES]
     assert spans[0][0] == 0.0
     assert spans[-1][1] == pytest.approx(100.0)
     assert [a[1] for a in spans[:-1]] == pytest.approx([b[0] for b in spans[1:]])

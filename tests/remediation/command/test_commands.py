@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -152,3 +153,19 @@ def test_every_command_teaches_with_an_example(typed: Any, name: str) -> None:
     assert status == 0
     assert f"  forewarn-remediation {name}" in out
     assert "FOREWARN_REMEDIATION_URL" in out
+
+
+def test_who_has_no_name_in_a_container_is_asked_for_one(
+    replica: Replica, typed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os, "getuid", lambda: 54_321)
+    order = ("pause", "--reason", "x", "--url", replica.url)
+    token = ("--token-file", str(replica.token_file))
+    status, _, complaint = typed(*order, *token)
+    assert (status, complaint) == (
+        64,
+        "your user has no name here; say who you are with --author\n",
+    )
+    assert typed(*order, *token, "--author", "ana")[0] == 0

@@ -128,6 +128,20 @@ def test_what_is_not_one_number_is_no_probability(
     assert predictions["n1"].probabilities[("24h", "")] is expected
 
 
+def test_single_gpus_are_asked_about_only_where_they_matter(server: responses.RequestsMock) -> None:
+    two = [
+        a_sample(0.7, "gpu_failure_probability", horizon="24h", uuid="GPU-1"),
+        a_sample(0.1, "gpu_failure_probability", horizon="24h", uuid="GPU-2"),
+        a_sample(0.2, "gpu_failure_probability", horizon="24h", uuid="GPU-2"),
+    ]
+    server.replace("POST", QUERY, json=vector(two))
+    predictions = reader().read(frozenset({"n1"})).evidence.predictions
+    assert predictions is not None
+    assert predictions["n1"].gpus == {("24h", "GPU-1"): 0.7, ("24h", "GPU-2"): None}
+    assert "gpu_failure" not in query(["n1"])
+    assert "forewarn_gpu_failure_probability" in query(["n1"], gpus=True)
+
+
 def test_two_states_at_once_are_no_state(server: responses.RequestsMock) -> None:
     both = [a_sample(1, "prediction_state", state=s) for s in ("ok", "blind")]
     server.replace("POST", QUERY, json=vector(both))

@@ -9,7 +9,7 @@ import pytest
 
 from remediation.kube.observe import read_pod
 from remediation.kube.quantity import quantity
-from remediation.policy.demand import Company, Demand, Requirement, Toleration
+from remediation.policy.demand import Company, Demand, Requirement, Spread, Toleration
 
 
 def demand(**spec: Any) -> Demand:
@@ -94,6 +94,37 @@ def test_affinity_and_tolerations_are_read() -> None:
     assert found.near == (Company("rack", None, elsewhere=True),)
     assert found.tolerations == (Toleration("gpu", "Exists", "", "NoSchedule"),)
     assert found.devices
+
+
+def test_rules_of_spreading_are_read_but_for_mere_wishes() -> None:
+    chosen = {"labelSelector": {"matchLabels": {"app": "x"}}}
+    found = demand(
+        topologySpreadConstraints=[
+            {"maxSkew": 2, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", **chosen},
+            {
+                "maxSkew": 1,
+                "topologyKey": "rack",
+                "whenUnsatisfiable": "DoNotSchedule",
+                "matchLabelKeys": ["pod-template-hash"],
+                "minDomains": 3,
+                "nodeAffinityPolicy": "Ignore",
+                "nodeTaintsPolicy": "Honor",
+            },
+            {"maxSkew": 1, "topologyKey": "row", "whenUnsatisfiable": "ScheduleAnyway"},
+        ]
+    )
+    assert found.spread == (
+        Spread(topology="zone", selector=(Requirement("app", "In", ("x",)),), most=2),
+        Spread(
+            topology="rack",
+            selector=None,
+            most=1,
+            keys=("pod-template-hash",),
+            least_domains=3,
+            heeds_affinity=False,
+            heeds_taints=True,
+        ),
+    )
 
 
 def test_a_pod_that_demands_nothing_demands_nothing() -> None:

@@ -16,6 +16,7 @@ from daemon.logs import logger
 from remediation.catalog import Catalog
 from remediation.inbox import Ticket
 from remediation.loop import Loop, Pace
+from remediation.policy.device import Devices
 from remediation.policy.ledger import Ledger, Pause
 from remediation.policy.limits import Mode, Rung
 from remediation.ports import (
@@ -65,6 +66,9 @@ class Scene:
     tickets: tuple[Ticket, ...] = ()
     meanwhile: Callable[[], None] = lambda: None
     alerts: tuple[Any, ...] = (an_alert(),)
+    gpus: Devices = field(default_factory=Devices)
+    devices_fail: Exception | None = None
+    asked_devices: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.ledger.ledger = a_ledger(*self.alerts)
@@ -102,6 +106,21 @@ class Scene:
     def evict(self, wave: EvictWave, *, may_go_on: Any) -> dict[str, EvictionAnswer]:
         self.order.append(f"evict {len(wave.pods)}")
         return {pod.uid: EvictionAnswer(self.outcome, self.words) for pod in wave.pods}
+
+    def named(self, pods: Pods, nodes: Any) -> Pods:
+        return pods
+
+    def devices(self, nodes: frozenset[str], pods: Any, *, in_use: bool) -> Devices:
+        self.asked_devices.append((sorted(nodes), in_use))
+        if self.devices_fail is not None:
+            raise self.devices_fail
+        return self.gpus
+
+    def taint_gpu(self, step: Any) -> None:
+        self.order.append(f"taint {step.device.name} of {step.node.name}")
+
+    def lift_gpu(self, step: Any) -> None:
+        self.order.append(f"lift {step.rule.name}")
 
     def tell(self, _: Any) -> None:
         self.order.append("event")

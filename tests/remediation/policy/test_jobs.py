@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from remediation.policy.jobs import Bond, job_of, rank
+from remediation.policy.jobs import Bond, Owner, job_of, needs_owner, rank
 from tests.remediation.builders import a_pod
 
+TOP = Owner("Training", "llm", "u-top")
+OF_A_JOB = {"labels": {"batch.kubernetes.io/job-name": "j"}, "owner": "Job", "owner_uid": "u-j"}
 JOBSET = {
     "jobset.sigs.k8s.io/jobset-name": "llm",
     "jobset.sigs.k8s.io/jobset-uid": "u-llm",
@@ -139,3 +141,24 @@ def test_the_rank_is_the_index_label_or_the_end_of_the_name(
     pod: dict[str, Any], expected: int
 ) -> None:
     assert rank(a_pod(**pod)) == expected
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_jobs_of_one_owner_are_one_job(labelled: bool) -> None:
+    pod = {**OF_A_JOB, "labels": OF_A_JOB["labels"] if labelled else {}}
+    found = job_of(a_pod(top=TOP, **pod))
+    assert (found.kind, found.name, found.key, found.bond) == ("Training", "llm", "u-top", "gang")
+
+
+def test_a_schedule_owns_no_job_that_is_moved_as_one() -> None:
+    scheduled = a_pod(top=Owner("CronJob", "nightly", "u-cron"), **OF_A_JOB)
+    assert job_of(scheduled).kind == "Job"
+
+
+def test_an_owner_is_asked_for_only_where_the_pod_does_not_say_it_better() -> None:
+    assert needs_owner(a_pod(**OF_A_JOB))
+    assert not needs_owner(a_pod(**{**OF_A_JOB, "labels": JOBSET}))
+    assert not needs_owner(a_pod(notes={"forewarn.dev/group": "mine"}, **OF_A_JOB))
+    assert not needs_owner(a_pod(pod_group="pg", **OF_A_JOB))
+    assert not needs_owner(a_pod(gpus=False, **OF_A_JOB))
+    assert not needs_owner(a_pod(owner="ReplicaSet", owner_uid="u"))

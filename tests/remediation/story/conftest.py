@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from kubernetes import config
+from kubernetes import client, config
 
 from simulator.cluster import EmbeddedCluster, Pace
+from simulator.controlplane.definitions import define
 from tests.remediation.monitoring import Monitoring
 from tests.remediation.site import Site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
@@ -50,4 +51,21 @@ def real_site(control_plane: Any, kubelets: Any, tmp_path: Path) -> Iterator[Sit
 def site(request: pytest.FixtureRequest) -> Site:
     found = request.getfixturevalue(request.param)
     assert isinstance(found, Site)
+    return found
+
+
+@pytest.fixture
+def snapshots(request: pytest.FixtureRequest, site: Site) -> Callable[[], list[Any]]:
+    """Let the cluster know volume snapshots; returns how to list those of the story."""
+    if "control_plane" in request.fixturenames or "real" in str(request.node.callspec.id):
+        define(site.api, "snapshots")
+    custom = client.CustomObjectsApi(site.api)
+
+    def found() -> list[Any]:
+        listed = custom.list_namespaced_custom_object(
+            "snapshot.storage.k8s.io", "v1", site.namespace, "volumesnapshots"
+        )
+        items: list[Any] = listed["items"]
+        return items
+
     return found

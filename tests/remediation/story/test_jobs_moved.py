@@ -31,11 +31,18 @@ def whole_nodes(template: dict[str, Any]) -> dict[str, Any]:
 
 def add_gang(site: Site, name: str, pods: int) -> list[str]:
     """An indexed Job on as many nodes as it has pods; returns those nodes."""
+    add_job(site, name, pods)
+    eventually(lambda: len(running_on(site)) == pods)
+    return sorted(running_on(site).values())
+
+
+def add_job(site: Site, name: str, pods: int, *, owner: Any = None) -> None:
+    """An indexed Job, made by `owner` where there is one."""
     template = whole_nodes(a_template(site, name, restartPolicy="Never"))
     client.BatchV1Api(site.api).create_namespaced_job(
         site.namespace,
         {
-            "metadata": {"name": name},
+            "metadata": {"name": name, "ownerReferences": [] if owner is None else [_ref(owner)]},
             "spec": {
                 "parallelism": pods,
                 "completions": pods,
@@ -45,8 +52,28 @@ def add_gang(site: Site, name: str, pods: int) -> list[str]:
             },
         },
     )
-    eventually(lambda: len(running_on(site)) == pods)
-    return sorted(running_on(site).values())
+
+
+def _ref(owner: Any) -> dict[str, Any]:
+    named = {"name": owner.metadata.name, "uid": owner.metadata.uid}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "controller": True, **named}
+
+
+def test_jobs_of_one_owner_leave_in_one_wave(site: Site) -> None:
+    site.add_nodes(5)
+    body = {"metadata": {"name": "training"}}
+    owner = site.core.create_namespaced_config_map(site.namespace, body)
+    for name in ("one", "two"):
+        add_job(site, name, 1, owner=owner)
+    eventually(lambda: len(running_on(site)) == 2)
+    sick = sorted(running_on(site).values())
+    with site.run(policy=moving()) as running:
+        running.post(*[site.monitoring.fire(name) for name in sick])
+        eventually(lambda: all(is_drained(site, name) for name in sick), LONG_SECONDS)
+        (wave,) = site.ledger().waves.values()
+        assert wave.job == f"ConfigMap {site.namespace}/training"
+        assert set(site.ledger().waves) == {owner.metadata.uid}
+        assert running.metric("steps_total", decision="evict") == 1
 
 
 def _labelled(template: dict[str, Any], name: str) -> dict[str, Any]:

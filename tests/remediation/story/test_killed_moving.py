@@ -12,9 +12,19 @@ from tests.remediation.proxy import Fate, Proxy
 from tests.remediation.site import Process, eventually
 from tests.remediation.story.test_jobs_moved import LONG_SECONDS, add_gang, moving
 from tests.remediation.story.test_migrated import is_drained, running_on
-from tests.remediation.story.test_saved_first import DONE, REQUESTED, add_trainer, the_pod
+from tests.remediation.story.test_saved_first import (
+    DONE,
+    REQUESTED,
+    add_claim,
+    add_trainer,
+    bind,
+    the_pod,
+    with_volume,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.remediation.site import Site
 
 EVICTION = re.compile(r"/pods/(?P<pod>[^/]+)/eviction")
@@ -105,6 +115,42 @@ def test_killed_while_it_asks_for_a_checkpoint_the_other_asks_under_the_same_nam
                 answer = {"metadata": {"annotations": {DONE: name}}}
                 site.core.patch_namespaced_pod(pod.metadata.name, site.namespace, answer)
                 eventually(lambda: is_drained(site, pod.spec.node_name), LONG_SECONDS)
+    assert accident.evicted == {pod.metadata.name: 1}
+
+
+SNAPSHOT = re.compile(r"/volumesnapshots(/|\Z|\?)")
+# Looking for it, making it, looking how it stands.
+SNAPSHOT_POINTS = [
+    pytest.param("POST", 1, id="it-is-recorded-and-nothing-is-taken"),
+    pytest.param("GET", 2, id="it-is-taken-and-nobody-looked-at-it"),
+]
+
+
+@pytest.mark.scenario
+@pytest.mark.parametrize(("method", "number"), SNAPSHOT_POINTS)
+def test_killed_around_a_snapshot_the_other_finds_it_and_takes_no_second(
+    site: Site, snapshots: Callable[[], list[Any]], method: str, number: int
+) -> None:
+    site.add_nodes(2)
+    add_claim(site)
+    pod = add_trainer(site, {"forewarn.dev/snapshot": "true"}, **with_volume(site))
+    sick = pod.spec.node_name
+    accident = Accident(method, SNAPSHOT, number, Fate.IS_HELD)
+    with Proxy(site.kubeconfig, accident) as proxy:
+        config = settings(site, proxy)
+        site.monitoring.fire(sick)
+        with Process(config) as first:
+            assert proxy.held.wait(LONG_SECONDS)
+            assert len(snapshots()) == number - 1
+            with Process(config):
+                first.kill()
+                (taken,) = eventually(snapshots, LONG_SECONDS)
+                (asked,) = site.ledger().restore_points.values()
+                assert taken["metadata"]["name"].endswith(asked.id.lower()[-20:])
+                assert accident.evicted == {}
+                bind(site, taken, back_to=taken["metadata"]["uid"], ready=True)
+                eventually(lambda: is_drained(site, sick), LONG_SECONDS)
+                assert len(snapshots()) == 1
     assert accident.evicted == {pod.metadata.name: 1}
 
 

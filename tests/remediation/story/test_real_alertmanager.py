@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import requests
 import yaml
 
-from simulator.demo.programs import NAMES
 from simulator.processes import Processes, free_port
 from tests.remediation.monitoring import ALERT
 from tests.remediation.site import eventually
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from tests.monitoring.fixtures import Programs
     from tests.remediation.site import Site
 
 pytestmark = pytest.mark.services
@@ -77,10 +76,8 @@ class Alertmanager:
 
 
 @pytest.fixture
-def alertmanager(embedded_site: Site) -> Iterator[Alertmanager]:
-    program = next(filter(None, map(shutil.which, NAMES["alertmanager"])), None)
-    if program is None:
-        pytest.skip("alertmanager not on PATH: apt-get install prometheus-alertmanager")
+def alertmanager(embedded_site: Site, monitoring_programs: Programs) -> Iterator[Alertmanager]:
+    program = monitoring_programs.find("alertmanager")
     with Processes(embedded_site.folder / "logs") as processes:
         yield Alertmanager(embedded_site.folder, processes, program)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from remediation.policy.targets import COOL
 from tests.remediation.site import eventually
 from tests.remediation.story.test_jobs_moved import LONG_SECONDS, add_gang, moving
@@ -81,3 +83,39 @@ def test_work_goes_where_it_is_cool_and_stays_while_nobody_can_tell(site: Site) 
         assert running.reasons() == {sick: "no_capacity"}
         site.monitoring.margins[other] = 20.0
         eventually(lambda: is_drained(site, sick), LONG_SECONDS)
+
+
+@pytest.mark.cluster
+def test_replicas_that_must_be_spread_stay_where_their_like_would_wait_for_ever(
+    real_site: Site,
+) -> None:
+    site = real_site
+    site.add_nodes(2)
+    rule = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "serve"}},
+    }
+    add_replicas(site, "serve", 2, topologySpreadConstraints=[rule])
+    before = running_on(site)
+    uid, sick = min(before.items())
+    with site.run(policy=moving()) as running:
+        running.post(site.monitoring.fire(sick))
+        eventually(lambda: site.cordoned() == [sick])
+        eventually(lambda: running.reasons() == {sick: "no_capacity"})
+        assert running_on(site) == before
+    # And it was right: the scheduler has no place for the replica that would come instead.
+    pods = site.core.list_namespaced_pod(site.namespace).items
+    (gone,) = [pod for pod in pods if pod.metadata.uid == uid]
+    site.core.delete_namespaced_pod(gone.metadata.name, site.namespace)
+    eventually(lambda: _waits_for_a_node(site))
+
+
+def _waits_for_a_node(site: Site) -> bool:
+    conditions = [
+        condition
+        for pod in site.core.list_namespaced_pod(site.namespace).items
+        for condition in pod.status.conditions or ()
+    ]
+    return any(one.reason == "Unschedulable" and "topology" in one.message for one in conditions)

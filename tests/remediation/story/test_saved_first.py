@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from kubernetes import client
 
 from tests.remediation.site import eventually
@@ -80,69 +79,6 @@ def test_a_pod_that_never_answers_stays_while_there_is_time(site: Site) -> None:
         assert the_pod(site).metadata.uid == pod.metadata.uid
 
 
-@pytest.fixture
-def snapshots(request: pytest.FixtureRequest, site: Site) -> Callable[[], list[Any]]:
-    """Let the cluster know volume snapshots; returns how to list those of the story."""
-    if "control_plane" in request.fixturenames or "real" in str(request.node.callspec.id):
-        define(site)
-    custom = client.CustomObjectsApi(site.api)
-
-    def found() -> list[Any]:
-        listed = custom.list_namespaced_custom_object(
-            GROUP, VERSION, site.namespace, "volumesnapshots"
-        )
-        items: list[Any] = listed["items"]
-        return items
-
-    return found
-
-
-def define(site: Site) -> None:
-    """The least definition of the two kinds, with the status as a subresource."""
-    extensions = client.ApiextensionsV1Api(site.api)
-    for plural, kind, scope in (
-        ("volumesnapshots", "VolumeSnapshot", "Namespaced"),
-        ("volumesnapshotcontents", "VolumeSnapshotContent", "Cluster"),
-    ):
-        schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-        body = {
-            "metadata": {
-                "name": f"{plural}.{GROUP}",
-                "annotations": {"api-approved.kubernetes.io": "https://example.org/for-tests"},
-            },
-            "spec": {
-                "group": GROUP,
-                "scope": scope,
-                "names": {"plural": plural, "kind": kind, "singular": kind.lower()},
-                "versions": [
-                    {
-                        "name": VERSION,
-                        "served": True,
-                        "storage": True,
-                        "subresources": {"status": {}},
-                        "schema": {"openAPIV3Schema": schema},
-                    }
-                ],
-            },
-        }
-        try:
-            extensions.create_custom_resource_definition(body)
-        except client.ApiException as error:
-            if error.status != 409:
-                raise
-    custom = client.CustomObjectsApi(site.api)
-    eventually(lambda: _is_served(custom, site.namespace))
-
-
-def _is_served(custom: Any, namespace: str) -> bool:
-    try:
-        custom.list_namespaced_custom_object(GROUP, VERSION, namespace, "volumesnapshots")
-        custom.list_cluster_custom_object(GROUP, VERSION, "volumesnapshotcontents")
-    except client.ApiException:
-        return False
-    return True
-
-
 def bind(site: Site, snapshot: Any, *, back_to: str, ready: bool) -> None:
     """Do the snapshot controller's part: a content that names a snapshot, and the status."""
     custom = client.CustomObjectsApi(site.api)
@@ -151,7 +87,16 @@ def bind(site: Site, snapshot: Any, *, back_to: str, ready: bool) -> None:
         "apiVersion": f"{GROUP}/{VERSION}",
         "kind": "VolumeSnapshotContent",
         "metadata": {"name": name},
-        "spec": {"volumeSnapshotRef": {"uid": back_to}},
+        "spec": {
+            "deletionPolicy": "Delete",
+            "driver": "csi.example.com",
+            "source": {"volumeHandle": "data"},
+            "volumeSnapshotRef": {
+                "uid": back_to,
+                "name": snapshot["metadata"]["name"],
+                "namespace": site.namespace,
+            },
+        },
     }
     custom.create_cluster_custom_object(GROUP, VERSION, "volumesnapshotcontents", content)
     set_status(site, snapshot, {"boundVolumeSnapshotContentName": name, "readyToUse": ready})

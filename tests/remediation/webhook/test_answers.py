@@ -21,7 +21,12 @@ from remediation.catalog import Catalog
 from remediation.inbox import Inbox
 from remediation.policy.ledger import Ledger
 from remediation.policy.limits import Limits
-from remediation.webhook import CROSSED_SECONDS, INBOX_SECONDS, Webhook
+from remediation.webhook import (
+    CROSSED_SECONDS,
+    INBOX_SECONDS,
+    LAST_ATTEMPT_SECONDS,
+    Webhook,
+)
 from tests.remediation.memory import MemoryLedger
 from tests.remediation.monitoring import ALERT, a_post
 
@@ -136,6 +141,15 @@ def test_a_post_that_crosses_with_the_loops_own_record_is_counted_once_as_kept(e
     assert ear.post(a_post(FIRING)).json()["outcome"] == "accepted"
     assert (ear.ledger.writes, ear.heard) == (1, [])
     assert (ear.posts("accepted"), ear.posts("no_change")) == (1, 0)
+
+
+def test_a_post_whose_own_write_lost_to_the_loops_is_kept_and_not_refused(ear: Ear) -> None:
+    ear.leads, ear.loop_is_late = True, True
+    ear.ledger.seen = ear.ledger.read()
+    ear.ledger.hesitates_seconds = LAST_ATTEMPT_SECONDS
+    assert ear.post(a_post(FIRING)).status_code == 200
+    assert ear.ledger.writes == 1
+    assert (ear.posts("accepted"), ear.posts("unavailable")) == (1, 0)
 
 
 def test_a_late_loop_that_finds_another_replicas_record_kept_nothing(ear: Ear) -> None:
