@@ -18,7 +18,7 @@ from model.training.dataset import REQUIRED, draw_profile, masked
 from model.training.graph import Graph
 from model.training.hazard import GPU_CAUSES, NODE_CAUSES
 from model.training.plan import Amounts, Split, plan
-from model.training.rows import Collector, field_weights, score
+from model.training.rows import MOMENTS_AT_ONCE, Collector, field_weights, score
 from model.training.stock import Simulated
 from simulator.shown import SHOWN
 
@@ -104,8 +104,11 @@ class Run:
 
     def _fit_tadgan(self, graph: Graph, windows: Tensor) -> None:
         graph.scaling.freeze(windows.flatten(0, 1))
-        view = graph.scaling(windows)
-        values, seen = view.values.flatten(0, 1), view.seen.flatten(0, 1)
+        # In parts: every form of all windows at once would be several times their size.
+        views = [graph.scaling(part) for part in windows.split(MOMENTS_AT_ONCE)]
+        values = torch.cat([view.values.flatten(0, 1) for view in views])
+        seen = torch.cat([view.seen.flatten(0, 1) for view in views])
+        del views
         trainer = fit.Trainer(graph.tadgan, self.recipe.schedule, self.recipe.seed)
         total = self.recipe.schedule.iterations
 
