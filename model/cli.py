@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -166,6 +167,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"{arguments.command} needs the extra 'train', {missing} is not installed: "
             "pip install 'forewarn[train]'"
         )
+    except BrokenPipeError:
+        # Whoever reads has seen enough, as `head` does; the interpreter's last flush must not fail.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except OSError as error:
         return _refuse(f"{error.filename or arguments.command}: {error.strerror}")
 

@@ -95,3 +95,13 @@ def test_inspecting_imports_nothing_of_the_training_half(tmp_path: Path) -> None
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.scenario
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    command = [sys.executable, "-m", "model", "inspect"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        _, said = process.communicate()
+    assert (process.returncode, said) == (0, b"")
