@@ -42,15 +42,46 @@ def test_a_value_found_by_hand_is_the_readers(shared_data: Path, name: str) -> N
     assert wrong(name, values, recorded(folder)) == []
 
 
-def test_an_x10_that_is_off_gives_no_reading_and_says_why(shared_data: Path) -> None:
-    """All of its sensors are `Absent` with 0, and its meter reads 0 W."""
-    last = rotated(tree(shared_data, "supermicro-x10")).last
-    assert {p.channel for p in last.values} == {
-        spell.PROCESSORS_FAILED,
-        "node_processors_warning",
+ABSENT = {
+    spell.CPU: "Temperatures/0",
+    spell.INLET: "Temperatures/1",
+    spell.DIMM: "Temperatures/4",
+    spell.FAN: "Fans/0",
+}
+"""Where an X10 that is off says of a sensor that it is absent, and reads 0."""
+
+
+@pytest.mark.parametrize("channel", ABSENT)
+def test_a_sensor_that_an_x10_calls_absent_is_missing_and_not_0(
+    shared_data: Path, channel: str
+) -> None:
+    folder = tree(shared_data, "supermicro-x10")
+    sensor: Any = recorded(folder)["/redfish/v1/Chassis/1/Thermal"]
+    for step in ABSENT[channel].split("/"):
+        sensor = sensor[int(step)] if isinstance(sensor, list) else sensor[step]
+    assert sensor["Status"] == {"State": "Absent"}
+    assert sensor.get("ReadingCelsius", sensor.get("Reading")) == 0
+    assert str(rotated(folder).last.missing[Place(channel)]) == "sensor_absent"
+
+
+def test_a_meter_of_an_x10_that_says_0_watts_says_nothing(shared_data: Path) -> None:
+    folder = tree(shared_data, "supermicro-x10")
+    assert said(recorded(folder), "Chassis/1/Power#PowerControl/0/PowerConsumedWatts") == 0
+    last = rotated(folder).last
+    assert str(last.missing[Place(spell.POWER)]) == "zero_means_none"
+    assert {place.channel: value for place, value in last.values.items()} == {
+        spell.PROCESSORS_FAILED: 0,
+        "node_processors_warning": 0,
     }
-    kinds = {channel: str(last.missing[Place(channel)]) for channel in (spell.INLET, spell.POWER)}
-    assert kinds == {spell.INLET: "sensor_absent", spell.POWER: "zero_means_none"}
+
+
+def test_a_margin_of_a_cray_is_its_limit_less_its_reading(shared_data: Path) -> None:
+    folder = tree(shared_data, "cray-ex235n-a100")
+    inlet = "Chassis/Enclosure/Thermal#Temperatures/2/"
+    limit = said(recorded(folder), f"{inlet}UpperThresholdCritical")
+    assert limit - said(recorded(folder), f"{inlet}ReadingCelsius") == 38
+    last = rotated(folder, NODES["cray-ex235n-a100"]).last
+    assert last.values[Place(spell.INLET_MARGIN)] == 38
 
 
 def test_there_are_five_by_hand_for_each_vendor() -> None:
