@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from remediation.kube import nodes, wire
+from remediation.kube import nodes, wire, wire_devices
 from remediation.kube.errors import calling
 from remediation.kube.observe import read_node
 from remediation.kube.slices import read_slices
@@ -37,9 +37,9 @@ _KEPT_SECONDS = 60.0
 _NODES_A_TICK = 20
 _NAME_CHARACTERS = 200
 _PAGES = msgspec.json.Decoder(wire.Page)
-_SLICES = msgspec.json.Decoder(wire.ResourceSlice)
-_RULES = msgspec.json.Decoder(wire.DeviceTaintRule)
-_CLAIMS = msgspec.json.Decoder(wire.ResourceClaim)
+_SLICES = msgspec.json.Decoder(wire_devices.ResourceSlice)
+_RULES = msgspec.json.Decoder(wire_devices.DeviceTaintRule)
+_CLAIMS = msgspec.json.Decoder(wire_devices.ResourceClaim)
 
 
 class Gpus:
@@ -203,7 +203,9 @@ class Gpus:
             }
         return frozenset(found) if pod.device_claims else None
 
-    def _allocation(self, namespace: str, claim: str, version: str) -> wire.Allocation | None:
+    def _allocation(
+        self, namespace: str, claim: str, version: str
+    ) -> wire_devices.Allocation | None:
         try:
             with calling(f"read resource claim {namespace}/{claim}"):
                 answer = self._connection.custom.get_namespaced_custom_object(
@@ -227,7 +229,7 @@ def rule_name(node: Node, device: Device) -> str:
     return plain[:_NAME_CHARACTERS].strip("-.")
 
 
-def _rule(found: wire.DeviceTaintRule) -> Rule | None:
+def _rule(found: wire_devices.DeviceTaintRule) -> Rule | None:
     """Return one rule of ours; one that names no node or no single device is nothing we wrote."""
     owners = found.metadata.owner_references or ()
     owner = next((one for one in owners if one.kind == "Node"), None)

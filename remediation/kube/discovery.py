@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from remediation.kube import wire
+from remediation.kube import wire_groups
 from remediation.kube.errors import calling
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 # An upgrade of the server brings other versions; it takes longer than this.
 _KEPT_SECONDS = 300.0
-_GROUPS = msgspec.json.Decoder(wire.ApiGroups)
-_RESOURCES = msgspec.json.Decoder(wire.ApiResources)
+_GROUPS = msgspec.json.Decoder(wire_groups.ApiGroups)
+_RESOURCES = msgspec.json.Decoder(wire_groups.ApiResources)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from remediation.policy.device import Device
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from remediation.kube import wire
+    from remediation.kube import wire_devices
 
 
 def read_slices(
-    slices: Iterable[wire.ResourceSliceSpec],
+    slices: Iterable[wire_devices.ResourceSliceSpec],
 ) -> tuple[tuple[Device, ...], frozenset[str]]:
     """Return the GPUs of one node that carry a uuid, and uuids of those published in parts.
 
@@ -31,7 +31,7 @@ def read_slices(
     return found, parts
 
 
-def _devices(published: wire.ResourceSliceSpec) -> Iterator[Device]:
+def _devices(published: wire_devices.ResourceSliceSpec) -> Iterator[Device]:
     for one in published.devices or ():
         uuid = _text(one, published.driver, "uuid")
         if uuid and one.name and published.driver and published.pool.name:
@@ -40,14 +40,14 @@ def _devices(published: wire.ResourceSliceSpec) -> Iterator[Device]:
             )
 
 
-def _texts(published: wire.ResourceSliceSpec, name: str) -> Iterator[str]:
+def _texts(published: wire_devices.ResourceSliceSpec, name: str) -> Iterator[str]:
     for one in published.devices or ():
         text = _text(one, published.driver, name)
         if text:
             yield text
 
 
-def _text(device: wire.SliceDevice, driver: str, name: str) -> str | None:
+def _text(device: wire_devices.SliceDevice, driver: str, name: str) -> str | None:
     """Return a text attribute; a name without a domain is of the driver's own."""
     inner = device.basic.attributes if device.basic is not None else None
     attributes = device.attributes or inner or {}

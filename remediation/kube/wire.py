@@ -13,21 +13,21 @@ from typing import Any
 import msgspec
 
 
-class _Part(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
+class Part(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     """A part of an object; its fields are spelled as the server spells them."""
 
 
-class _UnschedulableField(_Part, frozen=True, kw_only=True):
+class _UnschedulableField(Part, frozen=True, kw_only=True):
     unschedulable: msgspec.Raw | msgspec.UnsetType = msgspec.field(
         default=msgspec.UNSET, name="f:unschedulable"
     )
 
 
-class _Fields(_Part, frozen=True, kw_only=True):
+class _Fields(Part, frozen=True, kw_only=True):
     spec: _UnschedulableField | None = msgspec.field(default=None, name="f:spec")
 
 
-class ManagedFields(_Part, frozen=True, kw_only=True):
+class ManagedFields(Part, frozen=True, kw_only=True):
     """One writer and what of `spec.unschedulable` it owns."""
 
     manager: str = ""
@@ -40,7 +40,7 @@ class ManagedFields(_Part, frozen=True, kw_only=True):
         return spec is not None and spec.unschedulable is not msgspec.UNSET
 
 
-class Owner(_Part, frozen=True, kw_only=True):
+class Owner(Part, frozen=True, kw_only=True):
     """One entry of `ownerReferences`."""
 
     kind: str = ""
@@ -49,7 +49,7 @@ class Owner(_Part, frozen=True, kw_only=True):
     controller: bool = False
 
 
-class Metadata(_Part, frozen=True, kw_only=True):
+class Metadata(Part, frozen=True, kw_only=True):
     """What every object carries."""
 
     name: str = ""
@@ -64,7 +64,7 @@ class Metadata(_Part, frozen=True, kw_only=True):
     deletion_timestamp: datetime | None = None
 
 
-class Taint(_Part, frozen=True, kw_only=True):
+class Taint(Part, frozen=True, kw_only=True):
     """One taint; `time_added` stays as it was written."""
 
     key: str
@@ -73,14 +73,14 @@ class Taint(_Part, frozen=True, kw_only=True):
     time_added: str | None = None
 
 
-class NodeSpec(_Part, frozen=True, kw_only=True):
+class NodeSpec(Part, frozen=True, kw_only=True):
     """What is wished of a node."""
 
     unschedulable: bool = False
     taints: list[Taint] | None = None
 
 
-class Condition(_Part, frozen=True, kw_only=True):
+class Condition(Part, frozen=True, kw_only=True):
     """One condition of a node or a pod."""
 
     type: str
@@ -88,13 +88,13 @@ class Condition(_Part, frozen=True, kw_only=True):
     last_transition_time: datetime | None = None
 
 
-class NodeInfo(_Part, frozen=True, kw_only=True):
+class NodeInfo(Part, frozen=True, kw_only=True):
     """What the kubelet says of its machine."""
 
     boot_id: str = msgspec.field(default="", name="bootID")
 
 
-class NodeStatus(_Part, frozen=True, kw_only=True):
+class NodeStatus(Part, frozen=True, kw_only=True):
     """How a node is."""
 
     conditions: list[Condition] | None = None
@@ -102,7 +102,7 @@ class NodeStatus(_Part, frozen=True, kw_only=True):
     allocatable: dict[str, str | int | float] | None = None
 
 
-class Node(_Part, frozen=True, kw_only=True):
+class Node(Part, frozen=True, kw_only=True):
     """A node."""
 
     metadata: Metadata
@@ -110,21 +110,21 @@ class Node(_Part, frozen=True, kw_only=True):
     status: NodeStatus = NodeStatus()
 
 
-class Resources(_Part, frozen=True, kw_only=True):
+class Resources(Part, frozen=True, kw_only=True):
     """What a container asks for."""
 
     limits: dict[str, str | int | float] | None = None
     requests: dict[str, str | int | float] | None = None
 
 
-class Container(_Part, frozen=True, kw_only=True):
+class Container(Part, frozen=True, kw_only=True):
     """A container of a pod."""
 
     resources: Resources | None = None
     restart_policy: str = ""
 
 
-class Requirement(_Part, frozen=True, kw_only=True):
+class Requirement(Part, frozen=True, kw_only=True):
     """One expression of a selector."""
 
     key: str = ""
@@ -132,20 +132,20 @@ class Requirement(_Part, frozen=True, kw_only=True):
     values: list[str] | None = None
 
 
-class NodeTerm(_Part, frozen=True, kw_only=True):
+class NodeTerm(Part, frozen=True, kw_only=True):
     """Expressions about a node that must hold together."""
 
     match_expressions: list[Requirement] | None = None
     match_fields: list[Requirement] | None = None
 
 
-class NodeSelector(_Part, frozen=True, kw_only=True):
+class NodeSelector(Part, frozen=True, kw_only=True):
     """Terms of which one must hold."""
 
     node_selector_terms: list[NodeTerm] | None = None
 
 
-class NodeAffinity(_Part, frozen=True, kw_only=True):
+class NodeAffinity(Part, frozen=True, kw_only=True):
     """What is required of a node."""
 
     required: NodeSelector | None = msgspec.field(
@@ -153,14 +153,14 @@ class NodeAffinity(_Part, frozen=True, kw_only=True):
     )
 
 
-class LabelSelector(_Part, frozen=True, kw_only=True):
+class LabelSelector(Part, frozen=True, kw_only=True):
     """Which objects are chosen, by their labels."""
 
     match_labels: dict[str, str] | None = None
     match_expressions: list[Requirement] | None = None
 
 
-class PodTerm(_Part, frozen=True, kw_only=True):
+class PodTerm(Part, frozen=True, kw_only=True):
     """Pods of whose company something is required."""
 
     topology_key: str = ""
@@ -169,7 +169,7 @@ class PodTerm(_Part, frozen=True, kw_only=True):
     namespace_selector: LabelSelector | None = None
 
 
-class PodAffinity(_Part, frozen=True, kw_only=True):
+class PodAffinity(Part, frozen=True, kw_only=True):
     """What is required of the company of other pods."""
 
     required: list[PodTerm] | None = msgspec.field(
@@ -177,7 +177,7 @@ class PodAffinity(_Part, frozen=True, kw_only=True):
     )
 
 
-class Affinity(_Part, frozen=True, kw_only=True):
+class Affinity(Part, frozen=True, kw_only=True):
     """Every rule of a pod about where it runs."""
 
     node_affinity: NodeAffinity | None = None
@@ -185,7 +185,7 @@ class Affinity(_Part, frozen=True, kw_only=True):
     pod_anti_affinity: PodAffinity | None = None
 
 
-class Toleration(_Part, frozen=True, kw_only=True):
+class Toleration(Part, frozen=True, kw_only=True):
     """A taint that a pod puts up with."""
 
     key: str = ""
@@ -194,38 +194,38 @@ class Toleration(_Part, frozen=True, kw_only=True):
     effect: str = ""
 
 
-class ClaimSource(_Part, frozen=True, kw_only=True):
+class ClaimSource(Part, frozen=True, kw_only=True):
     """The claim behind a volume."""
 
     claim_name: str = ""
 
 
-class Volume(_Part, frozen=True, kw_only=True):
+class Volume(Part, frozen=True, kw_only=True):
     """A volume of a pod."""
 
     empty_dir: dict[str, Any] | None = None
     persistent_volume_claim: ClaimSource | None = None
 
 
-class SchedulingGroup(_Part, frozen=True, kw_only=True):
+class SchedulingGroup(Part, frozen=True, kw_only=True):
     """The group that is scheduled together with a pod."""
 
     pod_group_name: str = ""
 
 
-class Owned(_Part, frozen=True, kw_only=True):
+class Owned(Part, frozen=True, kw_only=True):
     """Any object, as far as its owners go."""
 
     metadata: Metadata
 
 
-class DeviceClaim(_Part, frozen=True, kw_only=True):
+class DeviceClaim(Part, frozen=True, kw_only=True):
     """A claim of devices in a pod: named by its spec, or made for it and named by its status."""
 
     resource_claim_name: str | None = None
 
 
-class SpreadRule(_Part, frozen=True, kw_only=True):
+class SpreadRule(Part, frozen=True, kw_only=True):
     """How a pod's kind is to be spread over domains."""
 
     max_skew: int = 1
@@ -238,7 +238,7 @@ class SpreadRule(_Part, frozen=True, kw_only=True):
     node_taints_policy: str | None = None
 
 
-class PodSpec(_Part, frozen=True, kw_only=True):
+class PodSpec(Part, frozen=True, kw_only=True):
     """What is wished of a pod."""
 
     node_name: str = ""
@@ -256,7 +256,7 @@ class PodSpec(_Part, frozen=True, kw_only=True):
     scheduling_gates: list[msgspec.Raw] | None = None
 
 
-class PodStatus(_Part, frozen=True, kw_only=True):
+class PodStatus(Part, frozen=True, kw_only=True):
     """How a pod is."""
 
     phase: str = ""
@@ -266,7 +266,7 @@ class PodStatus(_Part, frozen=True, kw_only=True):
     conditions: list[Condition] | None = None
 
 
-class Pod(_Part, frozen=True, kw_only=True):
+class Pod(Part, frozen=True, kw_only=True):
     """A pod."""
 
     metadata: Metadata
@@ -274,193 +274,65 @@ class Pod(_Part, frozen=True, kw_only=True):
     status: PodStatus = PodStatus()
 
 
-class ClaimSpec(_Part, frozen=True, kw_only=True):
+class ClaimSpec(Part, frozen=True, kw_only=True):
     """What a claim was given."""
 
     volume_name: str = ""
 
 
-class Claim(_Part, frozen=True, kw_only=True):
+class Claim(Part, frozen=True, kw_only=True):
     """A persistent volume claim."""
 
     spec: ClaimSpec = ClaimSpec()
 
 
-class VolumeAffinity(_Part, frozen=True, kw_only=True):
+class VolumeAffinity(Part, frozen=True, kw_only=True):
     """Where a volume can be attached."""
 
     required: NodeSelector | None = None
 
 
-class PersistentVolumeSpec(_Part, frozen=True, kw_only=True):
+class PersistentVolumeSpec(Part, frozen=True, kw_only=True):
     """What a volume is."""
 
     node_affinity: VolumeAffinity | None = None
 
 
-class PersistentVolume(_Part, frozen=True, kw_only=True):
+class PersistentVolume(Part, frozen=True, kw_only=True):
     """A persistent volume."""
 
     spec: PersistentVolumeSpec = PersistentVolumeSpec()
 
 
-class DeviceValue(_Part, frozen=True, kw_only=True):
-    """One attribute of a device; only text decides anything here."""
-
-    string: str | None = None
-
-
-class BasicDevice(_Part, frozen=True, kw_only=True):
-    """Where older versions keep what a device is like."""
-
-    attributes: dict[str, DeviceValue] | None = None
-
-
-class SliceDevice(_Part, frozen=True, kw_only=True):
-    """A device that a driver publishes."""
-
-    name: str = ""
-    attributes: dict[str, DeviceValue] | None = None
-    basic: BasicDevice | None = None
-
-
-class SlicePool(_Part, frozen=True, kw_only=True):
-    """The pool that a slice is a part of; slices of an older generation are no longer true."""
-
-    name: str = ""
-    generation: int = 0
-
-
-class ResourceSliceSpec(_Part, frozen=True, kw_only=True):
-    """What a driver publishes of one node."""
-
-    driver: str = ""
-    pool: SlicePool = SlicePool()
-    devices: list[SliceDevice] | None = None
-
-
-class ResourceSlice(_Part, frozen=True, kw_only=True):
-    """Some devices of one node."""
-
-    spec: ResourceSliceSpec = ResourceSliceSpec()
-
-
-class DeviceSelector(_Part, frozen=True, kw_only=True):
-    """Which device a taint rule is about."""
-
-    driver: str = ""
-    pool: str = ""
-    device: str = ""
-
-
-class TaintRuleSpec(_Part, frozen=True, kw_only=True):
-    """What a taint rule does."""
-
-    device_selector: DeviceSelector | None = None
-
-
-class DeviceTaintRule(_Part, frozen=True, kw_only=True):
-    """A taint of devices."""
-
-    metadata: Metadata
-    spec: TaintRuleSpec = TaintRuleSpec()
-
-
-class AllocatedDevice(_Part, frozen=True, kw_only=True):
-    """A device that a claim was given; with admin access others may have it too."""
-
-    driver: str = ""
-    pool: str = ""
-    device: str = ""
-    admin_access: bool | None = None
-
-
-class AllocatedDevices(_Part, frozen=True, kw_only=True):
-    """The devices that a claim was given."""
-
-    results: list[AllocatedDevice] | None = None
-
-
-class Allocation(_Part, frozen=True, kw_only=True):
-    """What a claim was given."""
-
-    devices: AllocatedDevices = AllocatedDevices()
-
-
-class ResourceClaimStatus(_Part, frozen=True, kw_only=True):
-    """How a claim of devices stands."""
-
-    allocation: Allocation | None = None
-
-
-class ResourceClaim(_Part, frozen=True, kw_only=True):
-    """A claim of devices."""
-
-    status: ResourceClaimStatus = ResourceClaimStatus()
-
-
-class ApiVersion(_Part, frozen=True, kw_only=True):
-    """One version of an API group."""
-
-    version: str = ""
-
-
-class ApiGroup(_Part, frozen=True, kw_only=True):
-    """The versions of an API group, as the server prefers them."""
-
-    name: str = ""
-    versions: list[ApiVersion] | None = None
-
-
-class ApiGroups(_Part, frozen=True, kw_only=True):
-    """Every API group of a server."""
-
-    groups: list[ApiGroup] | None = None
-
-
-class ApiResource(_Part, frozen=True, kw_only=True):
-    """One kind that a server offers; `name` is its plural."""
-
-    name: str = ""
-    kind: str = ""
-    namespaced: bool = False
-
-
-class ApiResources(_Part, frozen=True, kw_only=True):
-    """The kinds of one version of a group."""
-
-    resources: list[ApiResource] | None = None
-
-
-class ConfigMap(_Part, frozen=True, kw_only=True):
+class ConfigMap(Part, frozen=True, kw_only=True):
     """A config map."""
 
     metadata: Metadata
     data: dict[str, str] | None = None
 
 
-class ListMetadata(_Part, frozen=True, kw_only=True):
+class ListMetadata(Part, frozen=True, kw_only=True):
     """Where a list stands, and where its next page begins."""
 
     resource_version: str = ""
     continue_: str = msgspec.field(default="", name="continue")
 
 
-class Page(_Part, frozen=True, kw_only=True):
+class Page(Part, frozen=True, kw_only=True):
     """One page of a list; the items are decoded one by one."""
 
     metadata: ListMetadata
     items: list[msgspec.Raw] | None = None
 
 
-class Told(_Part, frozen=True, kw_only=True):
+class Told(Part, frozen=True, kw_only=True):
     """One line of a watch."""
 
     type: str
     object: msgspec.Raw
 
 
-class About(_Part, frozen=True, kw_only=True):
+class About(Part, frozen=True, kw_only=True):
     """What a bookmark or an error in a watch says."""
 
     metadata: Metadata = Metadata()
