@@ -11,7 +11,7 @@ import msgspec
 
 from remediation.alert import Remedy, Severity
 from remediation.policy.checks import Part, at_least, not_negative, percent, positive, ratio
-from remediation.policy.distress import DistressBar
+from remediation.policy.distress_bar import DistressBar
 from remediation.policy.facility_bar import FacilityBar
 from remediation.policy.gpu_bar import GpuBar
 from remediation.policy.handover_bar import HandoverBar

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from remediation.alert import Remedy, Severity
-from remediation.policy.distress import DistressBar
+from remediation.policy.distress_bar import DistressBar
 from remediation.policy.ledger import Past
 from remediation.policy.limits import DomainLimit, Limits, Policy
 from remediation.policy.plan import plan
