@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -63,10 +64,15 @@ def _paces(report: Report) -> tuple[str, ...]:
     rows = (
         f"{x.horizon:>7}  {x.threshold:>9g}  {x.label:<18}  {x.events:>6}  "
         f"{_ratio(x.detected, x.events)} {_interval(x.recall_interval):<16}  "
-        f"{_quartiles(x.lead_hours_quartiles):<20}  {x.median_share_foreseen:.2f}"
+        f"{_quartiles(x.lead_hours_quartiles):<20}  {_share(x.median_share_foreseen)}"
         for x in report.paces
     )
     return (head, *rows)
+
+
+def _share(foreseen: float) -> str:
+    # Of a site's failures nobody knows the onset.
+    return "-" if math.isnan(foreseen) else f"{foreseen:.2f}"
 
 
 def _calibration(report: Report) -> tuple[str, ...]:
