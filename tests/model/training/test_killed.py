@@ -83,7 +83,7 @@ def test_killed_anywhere_and_started_again_it_gives_the_same_models(
 
     kill_once(lambda: any(history.rglob("*.npz")), begin(server, broken))
     read = set(history.rglob("*.npz"))
-    kill_once(lambda: len(list(history.rglob("*.npz"))) == 9 and _later(3.0), begin(server, broken))
+    kill_once(lambda: len(list(history.rglob("*.npz"))) == 9 and _later(0.5), begin(server, broken))
     assert read <= set(history.rglob("*.npz"))
     assert not models.exists()
     kill_once((models / "fleet.onnx").exists, begin(server, broken))
