@@ -34,6 +34,8 @@ from exporter.app import Exporter
 from exporter.settings import Settings
 
 DAY, HOUR, MINUTE = 86_400.0, 3_600.0, 60.0
+IMAGE_ENVIRONMENT = {"MALLOC_ARENA_MAX": "1"}
+"""What `deploy/Dockerfile` sets for the exporter."""
 GROWTH_MIB = 2.0
 """Largest on the last day over largest on the second; a page cache of the allocator, not a leak."""
 
@@ -111,7 +113,10 @@ def _watch(path: Path, days: float) -> int:
     rows = []
     print(f"{'day':>5} {'MiB':>7} {'threads':>8} {'files':>6} {'steps':>7} {'page ms':>8}")
     with subprocess.Popen(
-        [*command, "--days", str(days)], stdout=subprocess.PIPE, text=True
+        [*command, "--days", str(days)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **IMAGE_ENVIRONMENT},
     ) as child:
         assert child.stdout is not None  # noqa: S101 - a pipe was asked for
         for line in child.stdout:
