@@ -19,7 +19,7 @@ LESSONS: dict[int, tuple[str, str, str]] = {
     3: ("sessions end early", f"{BMC}/test_session.py", "a_dropped_session_costs_one_new_log_in"),
     4: ("an older address of sessions", f"{BMC}/test_session.py", "an_old_bmc_takes_sessions"),
     5: ("a scrape waits for no BMC", "exporter/page/test_scrapes_wait_for_nobody.py", "pages_come"),
-    6: ("a zero may mean no meter", f"{BMC}/test_hand_checked.py", "an_x10_that_is_off_gives_no"),
+    6: ("a zero may mean no meter", f"{BMC}/test_hand_checked.py", "a_meter_of_an_x10_that_says_0"),
     7: ("both models of sensors", f"{BMC}/test_trees.py", "a_node_tree_gives_the_nodes_own"),
     8: (
         "an unplugged supply",
