@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from daemon.lifecycle import FileWatch
+from exporter.heap import give_back
 from model import runtime
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ class ModelShelf:
         changed = self._digest(before) != self._digest(self.in_force)
         if changed:
             self._announce()
+        del before
+        give_back()
         return changed
 
     def _choose(self, before: InForce | None) -> InForce | None:
