@@ -19,11 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 import torch
 
-from benchmarks.tadgan import table
+from benchmarks import results
 from benchmarks.tadgan.detector import (
     SCHEDULE,
     USUAL_QUANTILE,
@@ -87,21 +86,15 @@ def main() -> int:
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(mode=True)
     engines = read(Path(os.environ["FOREWARN_DATA"]) / "cmapss" / "train_FD001.txt.gz")
-    results = Results({}, {}, {})
+    found = Results({}, {}, {})
     for seed in arguments.seeds:
         parts = deal(engines, seed)
         began = time.process_time()
-        results.ours[seed] = _tadgan(parts, seed)
-        results.fit_cpu_seconds[seed] = time.process_time() - began
-        results.pca[seed] = _pca(parts)
-        print(f"seed {seed}: {results.fit_cpu_seconds[seed]:.1f} CPU s", flush=True)
-    text = render(results)
-    print(f"{text}\n\n{verdict(results)}")
-    if arguments.json is not None:
-        arguments.json.write_bytes(msgspec.json.format(msgspec.json.encode(results)) + b"\n")
-    if arguments.write is not None:
-        table.replace(arguments.write, "cmapss", text)
-        table.replace(arguments.write, "bar-cmapss", verdict(results))
+        found.ours[seed] = _tadgan(parts, seed)
+        found.fit_cpu_seconds[seed] = time.process_time() - began
+        found.pca[seed] = _pca(parts)
+        print(f"seed {seed}: {found.fit_cpu_seconds[seed]:.1f} CPU s", flush=True)
+    results.leave(arguments, "cmapss", found, render(found), verdict(found))
     return 0
 
 
@@ -112,8 +105,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--seeds", type=int, nargs="+", default=[7, 8, 9])
-    parser.add_argument("--json", type=Path, help="write the results here")
-    parser.add_argument("--write", type=Path, help="the page whose section is replaced")
+    results.add_places(parser)
     return parser
 
 

@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 import torch
 
-from benchmarks.tadgan import table
+from benchmarks import results
 from benchmarks.tadgan.detector import (
     MARGIN,
     SCHEDULE,
@@ -88,14 +87,8 @@ def main() -> int:
         cpu[seed] = time.process_time() - began
         ours[seed] = by_margin(runs, [_of_tadgan(detector, run) for run in runs])
         print(f"seed {seed}: fitted in {cpu[seed]:.1f} CPU s", flush=True)
-    results = Results(by_margin(runs, [_of_pca(run) for run in runs]), ours, cpu)
-    text = render(results)
-    print(f"{text}\n\n{verdict(results)}")
-    if arguments.json is not None:
-        arguments.json.write_bytes(msgspec.json.format(msgspec.json.encode(results)) + b"\n")
-    if arguments.write is not None:
-        table.replace(arguments.write, "skab", text)
-        table.replace(arguments.write, "bar-skab", verdict(results))
+    found = Results(by_margin(runs, [_of_pca(run) for run in runs]), ours, cpu)
+    results.leave(arguments, "skab", found, render(found), verdict(found))
     return 0
 
 
@@ -106,8 +99,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--seeds", type=int, nargs="+", default=[7, 8, 9])
-    parser.add_argument("--json", type=Path, help="write the results here")
-    parser.add_argument("--write", type=Path, help="the page whose section is replaced")
+    results.add_places(parser)
     return parser
 
 

@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 import torch
 
+from benchmarks import results
 from benchmarks.tadgan import fitting, judging, series, table
 from benchmarks.tadgan.fitting import Common, Preset
 from model.training.fit import Schedule
@@ -68,13 +68,8 @@ def main() -> int:
     fitted = ((one, fitting.load(_path(arguments.folder, one))) for one in every)
     judged = judging.judge(fitted, common.cpu_seconds, seed=arguments.seed)
     published = judging.published(Path(os.environ["FOREWARN_DATA"]) / "tadgan", every)
-    text = table.render(judged, published)
-    print("\n\n".join((text, *table.verdicts(judged))))
-    if arguments.json is not None:
-        arguments.json.write_bytes(msgspec.json.format(msgspec.json.encode(judged)) + b"\n")
-    if arguments.write is not None:
-        table.replace(arguments.write, "tadgan", text)
-        table.replace(arguments.write, "bar-tadgan", "\n".join(table.verdicts(judged)))
+    text, verdict = table.render(judged, published), "\n".join(table.verdicts(judged))
+    results.leave(arguments, "tadgan", judged, text, verdict)
     return 0
 
 
@@ -87,8 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--folder", type=Path, required=True, help="where fitted series are kept")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--minutes", type=float, default=10.0, help="fit no longer than this")
-    parser.add_argument("--json", type=Path, help="write the results here")
-    parser.add_argument("--write", type=Path, help="the page whose section is replaced")
+    results.add_places(parser)
     return parser
 
 

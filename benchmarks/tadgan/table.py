@@ -1,4 +1,4 @@
-"""The results as Markdown, and the page whose sections the commands write."""
+"""The results as Markdown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from benchmarks.tadgan.series import SETS, SHORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
     from benchmarks.tadgan.judging import Judged
 
@@ -32,14 +31,6 @@ ORION_CPU_SECONDS = (445, 918)
 def render(judged: Judged, published: Mapping[str, Mapping[str, float]]) -> str:
     """Return the tables."""
     return "\n".join((*_sets(judged, published), "", *_scorings(judged)))
-
-
-def replace(page: Path, section: str, text: str) -> None:
-    """Put `text` between the marks of a section of `page`."""
-    begin, end = f"<!-- {section} -->\n", f"<!-- /{section} -->"
-    before, _, rest = page.read_text(encoding="utf-8").partition(begin)
-    _, _, after = rest.partition(end)
-    page.write_text(f"{before}{begin}\n{text}\n\n{end}{after}", encoding="utf-8")
 
 
 def _row(name: str, values: Iterable[float]) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.tadgan import judging, series, table
+from benchmarks import results
+from benchmarks.tadgan import judging, series
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +41,7 @@ def test_published_results_are_those_that_were_published(shared_data: Path) -> N
 def test_a_section_of_the_page_is_replaced_and_nothing_else(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- a -->\nold\n<!-- /a -->\nafter\n<!-- b -->\n<!-- /b -->\n")
-    table.replace(page, "a", "new")
-    table.replace(page, "a", "newer")
+    results.replace(page, "a", "new")
+    results.replace(page, "a", "newer")
     expected = "before\n<!-- a -->\n\nnewer\n\n<!-- /a -->\nafter\n<!-- b -->\n<!-- /b -->\n"
     assert page.read_text() == expected
