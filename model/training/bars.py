@@ -8,6 +8,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import TaskID
 
 
 class Bars:
@@ -15,13 +16,13 @@ class Bars:
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
-        self._tasks: dict[str, int] = {}
+        self._tasks: dict[str, TaskID] = {}
 
     def __call__(self, stage: str, done: int, total: int, note: str) -> None:
         """Show that `stage` has come to `done` of `total`."""
         if stage not in self._tasks:
             self._tasks[stage] = self._progress.add_task(stage, total=total, note="")
-        self._progress.update(self._tasks[stage], completed=done, note=note)  # type: ignore[arg-type]
+        self._progress.update(self._tasks[stage], completed=done, note=note)
 
 
 def progress(console: Console) -> Progress:

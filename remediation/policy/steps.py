@@ -146,10 +146,26 @@ class TakeSnapshots:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaintGpu:
-    """Taint one device, then write the mark that names it; doing it twice is doing it once."""
+class _AroundWrite:
+    """A step around the write of one node: whom it concerns and why, the write tells."""
 
     write: NodeWrite
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The node that is written."""
+        return self.write.nodes
+
+    @property
+    def sentence(self) -> str:
+        """What is done, as the write says it."""
+        return self.write.sentence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaintGpu(_AroundWrite):
+    """Taint one device, then write the mark that names it; doing it twice is doing it once."""
+
     device: Device
     heard_at: float | None = None
     decision: Decision = Decision.TAINT_GPU
@@ -158,16 +174,6 @@ class TaintGpu:
     def node(self) -> Node:
         """The node of the GPU."""
         return self.write.node
-
-    @property
-    def nodes(self) -> tuple[Node, ...]:
-        """The node, as every step tells whom it concerns."""
-        return self.write.nodes
-
-    @property
-    def sentence(self) -> str:
-        """What is done, as the mark's own write says it."""
-        return self.write.sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,42 +193,25 @@ class LiftGpu:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HandOver:
+class HandOver(_AroundWrite):
     """Make the object that the mark names, then note that it is there; twice is once."""
 
-    write: NodeWrite
     handed: Handed
     body: dict[str, Any]
     heard_at: float | None = None
-
-    @property
-    def nodes(self) -> tuple[Node, ...]:
-        """The node that is handed over."""
-        return self.write.nodes
 
     @property
     def decision(self) -> Decision:
         """What was decided is what the mark then says."""
         return self.write.decision
 
-    @property
-    def sentence(self) -> str:
-        """What is done, as the mark's own write says it."""
-        return self.write.sentence
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TakeBack:
+class TakeBack(_AroundWrite):
     """Delete the object that was made for `episode`, if it is there, then write the node."""
 
-    write: NodeWrite
     handed: Handed
     episode: str
-
-    @property
-    def nodes(self) -> tuple[Node, ...]:
-        """The node that was handed over."""
-        return self.write.nodes
 
     @property
     def decision(self) -> Decision:
