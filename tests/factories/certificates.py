@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CURVE = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+LOOPBACK = ["-addext", "subjectAltName=IP:127.0.0.1"]
 
 
 class Pair(NamedTuple):
@@ -26,12 +27,18 @@ def authority(folder: Path, name: str = "ca") -> Pair:
     return pair
 
 
+def self_signed(folder: Path, name: str) -> Pair:
+    """Return a certificate for 127.0.0.1 that vouches for itself."""
+    pair = _pair(folder, name)
+    _openssl("req", "-x509", *CURVE, "-subj", f"/CN={name}", *LOOPBACK, *_out(pair))
+    return pair
+
+
 def signed(folder: Path, by: Pair, name: str) -> Pair:
     """Return a certificate for 127.0.0.1 that `by` signed."""
     pair = _pair(folder, name)
     issuer = ["-CA", str(by.certificate), "-CAkey", str(by.key)]
-    address = ["-addext", "subjectAltName=IP:127.0.0.1"]
-    _openssl("req", "-x509", *CURVE, "-subj", f"/CN={name}", *address, *issuer, *_out(pair))
+    _openssl("req", "-x509", *CURVE, "-subj", f"/CN={name}", *LOOPBACK, *issuer, *_out(pair))
     return pair
 
 

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 import ssl
-import subprocess
-from pathlib import Path
 
 import pytest
 
 from exporter.readings import Reason, SourceFailed
 from tests.exporter.redfish.small_tree import small_tree
+from tests.factories import certificates
+from tests.factories.certificates import Pair
 
 pytestmark = pytest.mark.scenario
 
 
 @pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    if shutil.which("openssl") is None:
-        pytest.skip("openssl is not installed")
-    folder = tmp_path_factory.mktemp("tls")
-    crt, key = folder / "bmc.crt", folder / "bmc.key"
-    new = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=bmc"
-    own = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(crt)]
-    subprocess.run(["openssl", *new.split(), *own], check=True, capture_output=True)
-    return crt, key
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    return certificates.self_signed(tmp_path_factory.mktemp("tls"), "bmc")
 
 
 @pytest.fixture
@@ -39,8 +31,8 @@ def tls_bench(bench, certificate, monkeypatch):
     return build
 
 
-def fingerprint(certificate: tuple[Path, Path]) -> str:
-    der = ssl.PEM_cert_to_DER_cert(certificate[0].read_text(encoding="ascii"))
+def fingerprint(certificate: Pair) -> str:
+    der = ssl.PEM_cert_to_DER_cert(certificate.certificate.read_text(encoding="ascii"))
     return hashlib.sha256(der).hexdigest()
 
 
@@ -51,7 +43,7 @@ def test_an_unknown_authority_is_refused(tls_bench) -> None:
 
 
 def test_a_ca_file_vouches_whatever_the_environment_says(tls_bench, certificate) -> None:
-    assert tls_bench(ca_file=str(certificate[0])).read().values
+    assert tls_bench(ca_file=str(certificate.certificate)).read().values
 
 
 def test_a_fingerprint_pins_the_certificate(tls_bench, certificate) -> None:
