@@ -23,10 +23,6 @@ import numpy as np
 NODE, START, STEP = "gpu-a01", 1_700_006_400, 60
 
 
-class Silent:
-    """A reader of which nothing is asked: all is on disk."""
-
-
 def site(  # noqa: ANN201 - a campaign, imported late
     folder: Path, days: float, seed: int, schedule: str = "full"
 ):
@@ -34,6 +30,7 @@ def site(  # noqa: ANN201 - a campaign, imported late
     from model.history.access import Server
     from model.history.plan import Plan, PlannedNode
     from model.history.question import Address, Question
+    from model.history.reader import connect
     from model.training.campaign import Campaign, Folders
 
     plan = Plan(
@@ -49,7 +46,8 @@ def site(  # noqa: ANN201 - a campaign, imported late
         schedule=schedule,
     )
     folders = Folders(folder / "work", folder / "models")
-    return Campaign(plan, folders, Silent(), lambda *_: None)  # type: ignore[arg-type]
+    # Nothing is asked of the server: all is on disk.
+    return Campaign(plan, folders, connect(plan.server), lambda *_: None)
 
 
 def write_history(folder: Path, days: float, gpus: int, seed: int) -> float:
