@@ -123,8 +123,10 @@ def memory(nodes: int, bar: int) -> Iterator[Row]:
 
 def crash() -> Iterator[Row]:
     """Run what kills and interleaves, which is for tests to watch and not for a clock."""
-    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *CRASH_TESTS)
+    command = (sys.executable, "-m", "pytest", "-q", "-rfs", "-p", "no:cacheprovider", *CRASH_TESTS)
     ran = subprocess.run(command, check=False, capture_output=True, text=True)
+    if ran.returncode:
+        print(ran.stdout[-4000:], ran.stderr, file=sys.stderr)
     said = ran.stdout.splitlines()[-1].strip("= ") if ran.stdout else ran.stderr[-200:]
     what = "killed between every pair of steps, two replicas; random interleavings"
     yield Row(what, said.partition(" in ")[0], "all hold")
