@@ -21,6 +21,7 @@ from exporter.collectors import Collector, Pace
 from exporter.forecast import Forecaster
 from exporter.gate import Gate
 from exporter.grid import Grid
+from exporter.heap import give_back
 from exporter.models import BUNDLED, ModelShelf, untried
 from exporter.pages import OPEN_PATHS, Pages, landing
 from exporter.publish import Page, Serving
@@ -221,6 +222,7 @@ class Exporter:
         self._shelf.look(again=asked)
         if self._path is not None and (self._watch.changed() or asked):
             self._reload_settings(self._path)
+        give_back()
 
     def _reload_settings(self, path: Path) -> None:
         try:
