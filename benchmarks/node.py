@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from daemon.serving import Server
-from exporter.models import BUNDLED
+from exporter.forecast.shelf import BUNDLED
 from model import schema
 from simulator.endpoints import dcgm
 from simulator.endpoints.redfish.bmc import Bmc, Credentials

@@ -18,13 +18,13 @@ from daemon.version import version
 from exporter import sources
 from exporter.backfill.filler import Backfill, Filler
 from exporter.collectors import Collector, Pace
-from exporter.forecast import Forecaster
-from exporter.gate import Gate
+from exporter.forecast.forecaster import Forecaster
+from exporter.forecast.shelf import BUNDLED, ModelShelf, untried
 from exporter.grid import Grid
 from exporter.heap import give_back
-from exporter.models import BUNDLED, ModelShelf, untried
-from exporter.pages import OPEN_PATHS, Pages, landing
-from exporter.publish import Page, Serving
+from exporter.page.gate import Gate
+from exporter.page.pages import OPEN_PATHS, Pages, landing
+from exporter.page.publish import Page, Serving
 from exporter.settings import Settings
 from exporter.store import FILE_NAME
 from model import schema
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
     from daemon.clocks import Clock
-    from exporter.models import Trial
-    from exporter.publish import Rows
+    from exporter.forecast.shelf import Trial
+    from exporter.page.publish import Rows
     from exporter.sources import Named
 
 HANG_GRACE = 1.5

@@ -12,7 +12,7 @@ import pytest
 
 from daemon.clocks import system_clock
 from exporter import store
-from exporter.window import CHANNELS
+from exporter.window.window import CHANNELS
 from tests.exporter.app.bench import (
     PROBABILITY,
     FakeDcgm,

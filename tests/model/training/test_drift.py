@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from exporter import drift
+from exporter.forecast import drift
 from exporter.settings import ModelSettings
 from model import runtime
 from model.cli import BUNDLED
