@@ -9,7 +9,6 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.exporter.rack.test_rack import PAGE
 
 from exporter.facility.decode import Kind, decode
 from exporter.facility.items import Item, Unit
@@ -18,6 +17,7 @@ from exporter.rack import judge, rack_of
 from exporter.readings import Missing
 from model import schema
 from model.sources.facility import Equipment
+from tests.exporter.rack.test_rack import PAGE
 from tests.exporter.redfish.test_fuzz import RELAXED, _loaded, mutate
 
 FEWER = settings(RELAXED, max_examples=40)
