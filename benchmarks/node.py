@@ -13,7 +13,7 @@ from model import schema
 from simulator.endpoints import dcgm
 from simulator.endpoints.redfish.bmc import Bmc, Credentials
 from simulator.fleet import Fleet, lay_out
-from simulator.workload import Workload
+from simulator.physics.workload import Workload
 from tests.exporter.redfish.fake_bmc import FakeBmc, recorded
 from tests.factories import artefact
 
