@@ -28,11 +28,16 @@ class Fate(Enum):
 class Proxy:
     """Plain HTTP in front of the API server that `kubeconfig` names.
 
-    `fate` is asked for every request with method and path; `held` is set once
-    one was held back.
+    `fate` is asked for every request with method and path, `read` is told it with
+    its body; `held` is set once one was held back.
     """
 
-    def __init__(self, kubeconfig: Path, fate: Callable[[str, str], Fate]) -> None:
+    def __init__(
+        self,
+        kubeconfig: Path,
+        fate: Callable[[str, str], Fate] = lambda _method, _path: Fate.PASSES,
+        read: Callable[[str, str, bytes], None] = lambda _method, _path, _body: None,
+    ) -> None:
         document = yaml.safe_load(kubeconfig.read_text("utf-8"))
         cluster = document["clusters"][0]["cluster"]
         self.upstream = cluster["server"]
@@ -41,6 +46,7 @@ class Proxy:
         # By request and not by session: there the environment's bundle would win over it.
         self.verify = cluster.get("certificate-authority", True)
         self.fate = fate
+        self.read = read
         self.held = threading.Event()
         self.closing = threading.Event()
         self._server = _Server(("127.0.0.1", 0), _Handler)
@@ -91,6 +97,7 @@ class _Handler(BaseHTTPRequestHandler):
         proxy = self.server.proxy
         length = int(self.headers.get("Content-Length") or 0)
         body = self.rfile.read(length)
+        proxy.read(self.command, self.path, body)
         fate = proxy.fate(self.command, self.path)
         if fate is Fate.IS_HELD:
             proxy.held.set()
