@@ -14,7 +14,7 @@ from model.history.files import put
 from model.history.plan import discover
 from model.history.reader import connect
 from model.history.refused import TooLittle
-from model.training import evaluate, table
+from model.training import base_rate, evaluate, table
 from model.training.bars import Bars, progress
 from model.training.fleet import told
 from model.training.page import page
@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from model.artefact import ArtefactInfo
     from model.history.arguments import Asked
     from model.history.timeline import Timeline
     from model.training.dataset import Episode
+    from model.training.report import Report
 
 
 def run(path: Path, asked: Asked, work: Path, *, html: Path | None, json: Path | None) -> None:
@@ -61,11 +63,22 @@ def run(path: Path, asked: Asked, work: Path, *, html: Path | None, json: Path |
         console.print(f"warning: {asked.origin}: {line}")
     console.print(table.render(judged))
     console.print(f"\nThe field is this site itself.\n{told(timelines)}\n{signs(timelines)}")
+    console.print(rates(predictor.info, judged))
     told_of = f"{path.name}, version {predictor.info.version}, {predictor.info.provenance}"
     if html is not None:
         put(html, page.render(judged, told_of).encode())
     if json is not None:
         put(json, msgspec.json.format(msgspec.json.encode(judged)) + b"\n")
+
+
+def rates(info: ArtefactInfo, judged: Report) -> str:
+    """Say what rate of failures the artefact takes for usual, and what this site's is."""
+    seen = base_rate.Seen(judged.failures, judged.node_weeks)
+    site = sum(base_rate.learned(seen).values())
+    return (
+        f"failures per node-week that the model takes for usual: {evaluate.usual_rate(info):.3g}; "
+        f"by {base_rate.origin_of(seen)}: {site:.3g}, which `forewarn-model rebase` sets"
+    )
 
 
 def signs(timelines: list[Timeline]) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from model.training.budget import Point
-    from model.training.calibration import Isotonic
+    from model.training.calibration import Isotonic, Moments
     from model.training.course import Course, Verdict
 
 
@@ -47,15 +47,20 @@ def _curve(courses: Sequence[Course], one: Rated, found: Sequence[Point]) -> Cur
 
 
 def compare(
-    courses: Sequence[Course], ours: Rated, rivals: Sequence[Rated], horizons: int
+    courses: Sequence[Course], ours: Rated, rivals: Sequence[Rated], horizons: int, heavy: float
 ) -> tuple[RivalLine, ...]:
-    """Return one line per rival, the always-healthy answer among them."""
+    """Return one line per rival; `heavy` is the weight of nodes that do not fail."""
     found = points(courses, ours.values)
-    return tuple(_line(courses, ours, found, rival, horizons) for rival in rivals)
+    at = [calibration.moments(courses, horizon, heavy) for horizon in range(horizons)]
+    return tuple(_line(courses, ours, found, rival, at) for rival in rivals)
 
 
 def _line(
-    courses: Sequence[Course], ours: Rated, found: Sequence[Point], rival: Rated, horizons: int
+    courses: Sequence[Course],
+    ours: Rated,
+    found: Sequence[Point],
+    rival: Rated,
+    at: Sequence[Moments],
 ) -> RivalLine:
     theirs = verdicts(courses, rival.values, rival.threshold)
     weeks = exposed_weeks(courses) or 1.0
@@ -79,7 +84,7 @@ def _line(
         earlier=sum(gain > 0 for _, gain in gains),
         same=sum(gain == 0 for _, gain in gains),
         not_earlier=tuple((course.kind, course.node) for course, gain in gains if gain <= 0),
-        brier=_brier(courses, rival, horizons),
+        brier=_brier(rival, at),
     )
 
 
@@ -94,12 +99,8 @@ def _gains(
     ]
 
 
-def _brier(courses: Sequence[Course], rival: Rated, horizons: int) -> tuple[float, ...]:
-    if not rival.levels:
-        return ()
-    scores = []
-    for horizon in range(horizons):
-        at = calibration.moments(courses, horizon)
-        probability = rival.levels[horizon](at.of(rival.values))
-        scores.append(calibration.brier(probability, at) if len(at.failed) else 0.0)
-    return tuple(scores)
+def _brier(rival: Rated, at: Sequence[Moments]) -> tuple[float, ...]:
+    return tuple(
+        calibration.brier(level(known.of(rival.values)), known) if len(known.failed) else 0.0
+        for level, known in zip(rival.levels, at, strict=bool(rival.levels))
+    )

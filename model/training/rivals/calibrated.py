@@ -72,10 +72,12 @@ def rivals(
     *,
     seed: int,
     horizons: int,
+    field_rate: float,
 ) -> tuple[Calibrated, ...]:
     """Fit on `healthy` nodes, set levels on held-out `quiet` ones, and probabilities on `held`.
 
-    Each is read once and let go; `held` has nodes of every kind.
+    Each is read once and let go; `held` has nodes of every kind, weighed to
+    `field_rate` failures per node-week.
     """
     rows = [recent(episode, looks(len(episode.hours), FIT_EVERY_STEPS)) for episode in healthy]
     still = [recent(episode, looks(len(episode.hours), FIT_EVERY_STEPS)) for episode in quiet]
@@ -89,11 +91,11 @@ def rivals(
         fitted("PCA, T2 and Q", Pca.of, rows, still),
         fitted("isolation forest", lambda flat: Forest(flat, rng), rows, still),
     )
-    return _calibrated(ready, held, horizons)
+    return _calibrated(ready, held, horizons, field_rate)
 
 
 def _calibrated(
-    ready: Sequence[Rival], held: Iterable[Episode], horizons: int
+    ready: Sequence[Rival], held: Iterable[Episode], horizons: int, field_rate: float
 ) -> tuple[Calibrated, ...]:
     courses: list[Course] = []
     scores: list[list[NDArray[np.float64]]] = [[] for _ in ready]
@@ -102,7 +104,8 @@ def _calibrated(
         courses.append(course(episode, steps))
         for rival, found in zip(ready, scores, strict=True):
             found.append(rival.score(episode, steps))
-    at = [calibration.moments(courses, horizon) for horizon in range(horizons)]
+    heavy = calibration.quiet_weight(courses, field_rate)
+    at = [calibration.moments(courses, horizon, heavy) for horizon in range(horizons)]
     return tuple(
         Calibrated(rival, tuple(Isotonic.fit(known.of(found), known) for known in at))
         for rival, found in zip(ready, scores, strict=True)
