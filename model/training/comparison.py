@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -20,16 +20,47 @@ if TYPE_CHECKING:
     from model.training.budget import Point
     from model.training.calibration import Isotonic, Moments
     from model.training.course import Course, Verdict
+    from model.training.dataset import Episode
 
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """One score over all courses: `values` per course [moment], and its level per horizon."""
+    """One score over all courses: `values` per course [moment].
+
+    `levels` [fold][horizon] make probabilities of it, none where it has none;
+    `fold` [course] says by which of them.
+    """
 
     name: str
     threshold: float
     values: Sequence[NDArray[np.floating]]
-    levels: Sequence[Isotonic]
+    levels: Sequence[Sequence[Isotonic]]
+    fold: NDArray[np.int64]
+
+    def probability(self, horizon: int, at: Moments) -> NDArray[np.float64]:
+        """Return the probability [moment] of one horizon."""
+        score = at.of(self.values)
+        each = self.fold[at.node]
+        said = np.zeros(len(score))
+        for fold, levels in enumerate(self.levels):
+            said[each == fold] = levels[horizon](score[each == fold])
+        return said
+
+
+class Beside(Protocol):
+    """A rival that is replayed beside the artefact."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    def score(self, episode: Episode, hours: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Score an episode at the moments that lie at `hours`."""
+
+    def rated(
+        self, courses: Sequence[Course], scores: Sequence[NDArray[np.float64]], horizons: int
+    ) -> Rated:
+        """Return the scores of all courses with what they mean."""
 
 
 def curves(courses: Sequence[Course], rated: Sequence[Rated]) -> tuple[Curve, ...]:
@@ -100,7 +131,9 @@ def _gains(
 
 
 def _brier(rival: Rated, at: Sequence[Moments]) -> tuple[float, ...]:
+    if not rival.levels:
+        return ()
     return tuple(
-        calibration.brier(level(known.of(rival.values)), known) if len(known.failed) else 0.0
-        for level, known in zip(rival.levels, at, strict=bool(rival.levels))
+        calibration.brier(rival.probability(horizon, known), known) if len(known.failed) else 0.0
+        for horizon, known in enumerate(at)
     )

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
     from model.artefact import ArtefactInfo
     from model.runtime import Predictor
+    from model.training.comparison import Beside
     from model.training.course import Course, Verdict
     from model.training.dataset import Episode
     from model.training.replay import Replay
-    from model.training.rivals.calibrated import Calibrated
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 HEADLINE = ("24h", 0.5)
@@ -79,7 +79,7 @@ def evaluate(
     predictor: Predictor,
     episodes: Iterable[Episode],
     data: str,
-    rivals: Sequence[Calibrated] = (),
+    rivals: Sequence[Beside] = (),
     *,
     as_they_are: bool = False,
 ) -> Report:
@@ -96,7 +96,7 @@ def evaluate(
     info = predictor.info
     judged = Judged(replays, info.horizons, info.causes, info.names)
     rated = [
-        Rated(rival.name, rival.threshold, [one[place] for one in scores], rival.levels)
+        rival.rated(judged.courses, [one[place] for one in scores], len(info.horizons))
         for place, rival in enumerate(rivals)
     ]
     return report(judged, rated, data, None if as_they_are else usual_rate(info))
@@ -117,7 +117,8 @@ def report(judged: Judged, rivals: Sequence[Rated], data: str, field_rate: float
     events = sum(course.outcome is not None for course in courses)
     rate = events / max(weeks, 1e-9) if field_rate is None else field_rate
     heavy = 1.0 if field_rate is None else calibration.quiet_weight(courses, field_rate)
-    ours = Rated("Forewarn", HEADLINE[1], judged.values(headline), ())
+    alone = np.zeros(len(courses), np.int64)
+    ours = Rated("Forewarn", HEADLINE[1], judged.values(headline), (), alone)
     return Report(
         data=data,
         node_weeks=weeks,

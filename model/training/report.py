@@ -150,3 +150,5 @@ class Report(msgspec.Struct, frozen=True):
     curves: tuple[Curve, ...]
     rivals: tuple[RivalLine, ...]
     examples: tuple[Example, ...]
+    limits: tuple[tuple[str, str], ...] = ()
+    """Rivals that these data do not allow, or not the whole of them, and why."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from model.training import calibration
 from model.training.calibration import Isotonic
+from model.training.comparison import Rated
 from model.training.replay import EVERY_STEPS, course, looks
 from model.training.rivals.detectors import Forest, Pca, fitted
 from model.training.rivals.features import recent
@@ -45,15 +46,18 @@ class Calibrated:
         """The rival's name."""
         return self.rival.name
 
-    @property
-    def threshold(self) -> float:
-        """The level at which it alerts by itself."""
-        return self.rival.threshold
-
     def score(self, episode: Episode, hours: NDArray[np.float64]) -> NDArray[np.float64]:
         """Score an episode at the moments that lie at `hours`."""
         steps = np.searchsorted(episode.hours, hours)
         return self.rival.score(episode, steps)
+
+    def rated(
+        self, courses: Sequence[Course], scores: Sequence[NDArray[np.float64]], horizons: int
+    ) -> Rated:
+        """Return the scores of all courses with what they mean."""
+        del horizons
+        fold = np.zeros(len(courses), np.int64)
+        return Rated(self.rival.name, self.rival.threshold, scores, (self.levels,), fold)
 
 
 def always_healthy() -> Rival:

@@ -121,6 +121,8 @@ def test_a_backtest_tells_what_was_seen_and_when(
     )
     assert "2 nodes of a site, 1.25 days: 1 failures" in said
     assert f"failures by their first sign: {sign} 1" in said
+    assert "isolation forest: not possible: " in said
+    assert "DCGM health: warn or fail" in said
     assert "that the model takes for usual: 0.027; by 1 failures in 0.3264 " in said
     told = json.loads(table.read_text())
     assert told["failures"] == {"thermal": 1}
@@ -129,6 +131,9 @@ def test_a_backtest_tells_what_was_seen_and_when(
     assert told["field_failures_per_node_week"] == pytest.approx(1 / told["node_weeks"])
     for line in told["calibration"]:
         assert line["brier_of_always_healthy"] == pytest.approx(line["failing_ratio"])
+    rivals = {one["name"]: one for one in told["rivals"]}
+    assert rivals["static rules, full"]["detected"] == 1
+    assert "PCA, T2 and Q" in dict(told["limits"])
     early = next(
         one for one in told["lines"] if (one["horizon"], one["threshold"]) == ("24h", 0.05)
     )
