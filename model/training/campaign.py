@@ -101,6 +101,11 @@ class Campaign:
         wanted = Wanted(plan.question, asked_channels(names), plan.start, plan.end)
         return Chunks(self.folders.work / "history", wanted, self._reader)
 
+    @property
+    def struck(self) -> frozenset[str]:
+        """The nodes of the plan that the site's list of incidents names."""
+        return frozenset(row.node for row in self._incidents) & {n.name for n in self.plan.nodes}
+
     def survey(self, chunks: Chunks, node: PlannedNode) -> Timeline:
         """Read what is missing of a node's past, and say what it holds."""
 
