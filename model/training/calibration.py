@@ -49,11 +49,11 @@ class Moments:
         return np.concatenate(parts).astype(np.float64)
 
 
-def quiet_weight(courses: Sequence[Course]) -> float:
-    """How many real quiet node-weeks one of the evaluated ones stands for."""
+def quiet_weight(courses: Sequence[Course], rate: float = BASE_FAILURES_PER_NODE_WEEK) -> float:
+    """How many real quiet node-weeks one of the evaluated ones stands for, at this rate."""
     events = sum(course.outcome is not None for course in courses)
     quiet = sum(course.weeks for course in courses if course.outcome is None)
-    return events / BASE_FAILURES_PER_NODE_WEEK / quiet if events and quiet else 1.0
+    return events / rate / quiet if events and quiet else 1.0
 
 
 def moments(courses: Sequence[Course], horizon: int, heavy: float | None = None) -> Moments:

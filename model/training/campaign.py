@@ -65,7 +65,7 @@ class Folders:
     models: Path
 
     def model(self, name: str) -> Path:
-        """Return the artefact of a node, or of the fleet: as `exporter.models` looks for it."""
+        """Return the artefact of a node, or of the fleet: as the exporter looks for it."""
         return self.models / f"{name}.onnx"
 
     def read(self, name: str) -> Mark | None:
@@ -100,6 +100,11 @@ class Campaign:
         plan = self.plan
         wanted = Wanted(plan.question, asked_channels(names), plan.start, plan.end)
         return Chunks(self.folders.work / "history", wanted, self._reader)
+
+    @property
+    def struck(self) -> frozenset[str]:
+        """The nodes of the plan that the site's list of incidents names."""
+        return frozenset(row.node for row in self._incidents) & {n.name for n in self.plan.nodes}
 
     def survey(self, chunks: Chunks, node: PlannedNode) -> Timeline:
         """Read what is missing of a node's past, and say what it holds."""

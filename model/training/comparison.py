@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -18,18 +18,49 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from model.training.budget import Point
-    from model.training.calibration import Isotonic
+    from model.training.calibration import Isotonic, Moments
     from model.training.course import Course, Verdict
+    from model.training.dataset import Episode
 
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """One score over all courses: `values` per course [moment], and its level per horizon."""
+    """One score over all courses: `values` per course [moment].
+
+    `levels` [fold][horizon] make probabilities of it, none where it has none;
+    `fold` [course] says by which of them.
+    """
 
     name: str
     threshold: float
     values: Sequence[NDArray[np.floating]]
-    levels: Sequence[Isotonic]
+    levels: Sequence[Sequence[Isotonic]]
+    fold: NDArray[np.int64]
+
+    def probability(self, horizon: int, at: Moments) -> NDArray[np.float64]:
+        """Return the probability [moment] of one horizon."""
+        score = at.of(self.values)
+        each = self.fold[at.node]
+        said = np.zeros(len(score))
+        for fold, levels in enumerate(self.levels):
+            said[each == fold] = levels[horizon](score[each == fold])
+        return said
+
+
+class Beside(Protocol):
+    """A rival that is replayed beside the artefact."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    def score(self, episode: Episode, hours: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Score an episode at the moments that lie at `hours`."""
+
+    def rated(
+        self, courses: Sequence[Course], scores: Sequence[NDArray[np.float64]], horizons: int
+    ) -> Rated:
+        """Return the scores of all courses with what they mean."""
 
 
 def curves(courses: Sequence[Course], rated: Sequence[Rated]) -> tuple[Curve, ...]:
@@ -47,15 +78,20 @@ def _curve(courses: Sequence[Course], one: Rated, found: Sequence[Point]) -> Cur
 
 
 def compare(
-    courses: Sequence[Course], ours: Rated, rivals: Sequence[Rated], horizons: int
+    courses: Sequence[Course], ours: Rated, rivals: Sequence[Rated], horizons: int, heavy: float
 ) -> tuple[RivalLine, ...]:
-    """Return one line per rival, the always-healthy answer among them."""
+    """Return one line per rival; `heavy` is the weight of nodes that do not fail."""
     found = points(courses, ours.values)
-    return tuple(_line(courses, ours, found, rival, horizons) for rival in rivals)
+    at = [calibration.moments(courses, horizon, heavy) for horizon in range(horizons)]
+    return tuple(_line(courses, ours, found, rival, at) for rival in rivals)
 
 
 def _line(
-    courses: Sequence[Course], ours: Rated, found: Sequence[Point], rival: Rated, horizons: int
+    courses: Sequence[Course],
+    ours: Rated,
+    found: Sequence[Point],
+    rival: Rated,
+    at: Sequence[Moments],
 ) -> RivalLine:
     theirs = verdicts(courses, rival.values, rival.threshold)
     weeks = exposed_weeks(courses) or 1.0
@@ -79,7 +115,7 @@ def _line(
         earlier=sum(gain > 0 for _, gain in gains),
         same=sum(gain == 0 for _, gain in gains),
         not_earlier=tuple((course.kind, course.node) for course, gain in gains if gain <= 0),
-        brier=_brier(courses, rival, horizons),
+        brier=_brier(rival, at),
     )
 
 
@@ -94,12 +130,10 @@ def _gains(
     ]
 
 
-def _brier(courses: Sequence[Course], rival: Rated, horizons: int) -> tuple[float, ...]:
+def _brier(rival: Rated, at: Sequence[Moments]) -> tuple[float, ...]:
     if not rival.levels:
         return ()
-    scores = []
-    for horizon in range(horizons):
-        at = calibration.moments(courses, horizon)
-        probability = rival.levels[horizon](at.of(rival.values))
-        scores.append(calibration.brier(probability, at) if len(at.failed) else 0.0)
-    return tuple(scores)
+    return tuple(
+        calibration.brier(rival.probability(horizon, known), known) if len(known.failed) else 0.0
+        for horizon, known in enumerate(at)
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -25,11 +26,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from model.artefact import ArtefactInfo
     from model.runtime import Predictor
+    from model.training.comparison import Beside
     from model.training.course import Course, Verdict
     from model.training.dataset import Episode
     from model.training.replay import Replay
-    from model.training.rivals.calibrated import Calibrated
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 HEADLINE = ("24h", 0.5)
@@ -77,14 +79,14 @@ def evaluate(
     predictor: Predictor,
     episodes: Iterable[Episode],
     data: str,
-    rivals: Sequence[Calibrated] = (),
+    rivals: Sequence[Beside] = (),
     *,
     as_they_are: bool = False,
 ) -> Report:
     """Replay and judge; `data` says in words what the episodes are.
 
-    They are weighed to the field's rate of failures, or counted `as_they_are`
-    where they are a site's own time.
+    They are weighed to the rate of failures that the artefact was told, the
+    field's or its site's, or counted `as_they_are` where they are a site's own time.
     """
     replays, scores = [], []
     for episode in episodes:
@@ -94,28 +96,36 @@ def evaluate(
     info = predictor.info
     judged = Judged(replays, info.horizons, info.causes, info.names)
     rated = [
-        Rated(rival.name, rival.threshold, [one[place] for one in scores], rival.levels)
+        rival.rated(judged.courses, [one[place] for one in scores], len(info.horizons))
         for place, rival in enumerate(rivals)
     ]
-    return report(judged, rated, data, as_they_are=as_they_are)
+    return report(judged, rated, data, None if as_they_are else usual_rate(info))
 
 
-def report(
-    judged: Judged, rivals: Sequence[Rated], data: str, *, as_they_are: bool = False
-) -> Report:
-    """Measure everything that can be said of the replays and of the rivals beside them."""
+def usual_rate(info: ArtefactInfo) -> float:
+    """Return failures per node-week as the artefact was told them."""
+    return info.base_rate.total if info.base_rate is not None else BASE_FAILURES_PER_NODE_WEEK
+
+
+def report(judged: Judged, rivals: Sequence[Rated], data: str, field_rate: float | None) -> Report:
+    """Measure everything that can be said of the replays and of the rivals beside them.
+
+    Failures are weighed to `field_rate` per node-week; None: to what they are.
+    """
     courses, headline = judged.courses, judged.horizons.index(HEADLINE[0])
     weeks = sum(course.weeks for course in courses)
     events = sum(course.outcome is not None for course in courses)
-    rate = events / max(weeks, 1e-9) if as_they_are else BASE_FAILURES_PER_NODE_WEEK
-    heavy = 1.0 if as_they_are else calibration.quiet_weight(courses)
-    ours = Rated("Forewarn", HEADLINE[1], judged.values(headline), ())
+    rate = events / max(weeks, 1e-9) if field_rate is None else field_rate
+    heavy = 1.0 if field_rate is None else calibration.quiet_weight(courses, field_rate)
+    alone = np.zeros(len(courses), np.int64)
+    ours = Rated("Forewarn", HEADLINE[1], judged.values(headline), (), alone)
     return Report(
         data=data,
         node_weeks=weeks,
         quiet_node_weeks=sum(course.weeks for course in courses if course.outcome is None),
         exposed_node_weeks=exposed_weeks(courses),
         events=events,
+        failures=_by_cause(courses),
         field_failures_per_node_week=rate,
         headline_horizon=HEADLINE[0],
         headline_threshold=HEADLINE[1],
@@ -132,7 +142,7 @@ def report(
         paces=_paces(judged),
         calibration=tuple(_calibration(judged, h, heavy) for h in range(len(judged.horizons))),
         curves=curves(courses, [ours, *rivals]),
-        rivals=compare(courses, ours, rivals, len(judged.horizons)),
+        rivals=compare(courses, ours, rivals, len(judged.horizons), heavy),
         examples=examples(judged.replays, judged.causes, judged.channels, headline, HEADLINE[1]),
     )
 
@@ -291,6 +301,10 @@ def _calibration(judged: Judged, horizon: int, heavy: float) -> CalibrationLine:
         ),
         reliability=calibration.reliability(said, at),
     )
+
+
+def _by_cause(courses: Sequence[Course]) -> dict[str, int]:
+    return dict(sorted(Counter(str(c.outcome.cause) for c in courses if c.outcome).items()))
 
 
 def _leads(found: Sequence[Verdict]) -> list[float]:

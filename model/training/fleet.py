@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from model import runtime, schema
 from model.history.plan import UNNAMED
 from model.history.refused import TooLittle
-from model.training import export, weights
+from model.training import base_rate, export, weights
 from model.training.campaign import FLEET, Mark, Outcome
 from model.training.command import finish, recipe, windows_of
 from model.training.pipeline import Origin, Run, simulated
 from model.training.plan import Split
 from model.training.site import SiteStock, bounds
 from model.training.stock import Joined
-from simulator.shown import SHOWN
+from simulator.instruments.shown import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +64,10 @@ def train(campaign: Campaign) -> Fleet:
     site = campaign.stocks(chunks, timelines, SHOWN)
     check(site, timelines)
     trained = Run(recipe_of(campaign), campaign.progress, _stocks(campaign, site)).train()
-    judged = _write(campaign, trained, site, _newest(campaign, chunks, timelines))
+    seen = base_rate.count(timelines, site[Split.TEST].span[0], len(plan.nodes), campaign.struck)
+    trained.graph.hazard.base_rate_log.copy_(base_rate.logs(base_rate.learned(seen)))
+    origin = Origin("fleet", base_rate=base_rate.origin_of(seen))
+    judged = _write(campaign, trained, origin, site, _newest(campaign, chunks, timelines))
     return Fleet(judged, told(timelines), unseen_types(plan, timelines))
 
 
@@ -131,7 +134,11 @@ def _newest(campaign: Campaign, chunks: Chunks, timelines: Sequence[Timeline]) -
 
 
 def _write(
-    campaign: Campaign, trained: Trained, site: dict[Split, SiteStock], newest: SiteStock
+    campaign: Campaign,
+    trained: Trained,
+    origin: Origin,
+    site: dict[Split, SiteStock],
+    newest: SiteStock,
 ) -> Report:
     judged = newest if newest.records else site[Split.HELD]
     data = f"a site's history, the newest part of {len(judged.nodes)} nodes"
@@ -139,7 +146,7 @@ def _write(
         trained,
         lambda predictor: campaign.judge(predictor, judged, data),
         windows_of(next(judged.episodes(quiet=False))),
-        Origin("fleet"),
+        origin,
     )
     path = campaign.folders.model(FLEET)
     # The weights first: the artefact is what others look for.

@@ -99,6 +99,7 @@ def _rivals(
         _watched(held, profile, [seed, 17], "rivals: calibration", tell),
         seed=seed,
         horizons=len(predictor.info.horizons),
+        field_rate=evaluation.usual_rate(predictor.info),
     )
 
 

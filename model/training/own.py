@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from model import runtime, schema
 from model.artefact import Training
-from model.training import export, finetune, weights
+from model.training import base_rate, export, finetune, weights
 from model.training.campaign import FLEET, Mark, Outcome
 from model.training.command import finish, windows_of
 from model.training.finetune import Kept, Tuning, Windows
@@ -18,6 +18,7 @@ from model.training.plan import Split
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from model.artefact import ArtefactInfo
     from model.history.plan import PlannedNode
     from model.history.timeline import Timeline
     from model.training.campaign import Campaign
@@ -40,7 +41,7 @@ def train(campaign: Campaign, node: PlannedNode) -> Mark:
     if known and done and (known.outcome is Outcome.TRAINED) == path.exists():
         return known
     try:
-        export.write(path, _tuned(campaign, node, fleet.version))
+        export.write(path, _tuned(campaign, node, fleet))
         mark = Mark(key, Outcome.TRAINED)
     except Kept as reason:
         path.unlink(missing_ok=True)  # an older one of its own would go before the fleet's
@@ -49,8 +50,8 @@ def train(campaign: Campaign, node: PlannedNode) -> Mark:
     return mark
 
 
-def _tuned(campaign: Campaign, node: PlannedNode, version: str) -> bytes:
-    fleet = weights.load(weights.beside(campaign.folders.model(FLEET)), version)
+def _tuned(campaign: Campaign, node: PlannedNode, about: ArtefactInfo) -> bytes:
+    fleet = weights.load(weights.beside(campaign.folders.model(FLEET)), about.version)
     tuning = TUNINGS[size_of(campaign)]
     seed = campaign.plan.seed * 1_000_003 + zlib.crc32(node.name.encode())
     chunks = campaign.chunks(fleet.names)
@@ -61,21 +62,23 @@ def _tuned(campaign: Campaign, node: PlannedNode, version: str) -> bytes:
     fit = _sample(stocks[Split.FIT], moments, seed)
     held = _sample(stocks[Split.HELD], max(8, moments // 4), seed + 1)
     graph = finetune.tune(fleet, Windows(fit, held), tuning, seed)
-    return _written(campaign, node, Trained(graph, _training(stocks[Split.FIT], seed)), stocks)
+    said = about.base_rate.origin if about.base_rate is not None else base_rate.FIELD
+    origin = Origin("node", node.name, said)
+    return _written(campaign, origin, Trained(graph, _training(stocks[Split.FIT], seed)), stocks)
 
 
 def _written(
-    campaign: Campaign, node: PlannedNode, trained: Trained, stocks: dict[Split, SiteStock]
+    campaign: Campaign, origin: Origin, trained: Trained, stocks: dict[Split, SiteStock]
 ) -> bytes:
     newest = stocks[Split.TEST] if stocks[Split.TEST].records else stocks[Split.HELD]
     judged = newest.newest(JUDGED_HOURS)
     hours = judged.steps * schema.STEP_SECONDS / 3_600
-    data = f"the newest {hours:.0f} h of {node.name}"
+    data = f"the newest {hours:.0f} h of {origin.node}"
     made = finish(
         trained,
         lambda predictor: campaign.judge(predictor, judged, data),
         windows_of(next(judged.episodes(quiet=False))),
-        Origin("node", node.name),
+        origin,
     )
     return made.blob
 

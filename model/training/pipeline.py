@@ -13,14 +13,14 @@ from torch import Tensor
 
 from model import schema
 from model.artefact import ArtefactInfo, ChannelUse, Evaluation, Provenance, Training
-from model.training import fit, likelihood
+from model.training import base_rate, fit, likelihood
 from model.training.dataset import REQUIRED, draw_profile, masked
 from model.training.graph import Graph
 from model.training.hazard import GPU_CAUSES, NODE_CAUSES
 from model.training.plan import Amounts, Split, plan
 from model.training.rows import MOMENTS_AT_ONCE, Collector, field_weights, score
 from model.training.stock import Simulated
-from simulator.shown import SHOWN
+from simulator.instruments.shown import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -201,6 +201,8 @@ class Origin:
     provenance: Provenance = "bundled-simulated"
     node: str = ""
     """Empty: of a fleet."""
+    base_rate: str = base_rate.FIELD
+    """Where the base rate in the graph is from, in words."""
 
 
 SHIPPED = Origin()
@@ -242,6 +244,7 @@ def describe(
         },
         seed=training.seed,
         training_ranges=graph.scaling.ranges(),
+        base_rate=base_rate.told(graph.hazard.base_rate_log, origin.base_rate),
     )
 
 

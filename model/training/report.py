@@ -136,6 +136,8 @@ class Report(msgspec.Struct, frozen=True):
     quiet_node_weeks: float
     exposed_node_weeks: float
     events: int
+    failures: dict[str, int]
+    """Events by cause."""
     field_failures_per_node_week: float
     headline_horizon: str
     headline_threshold: float
@@ -148,3 +150,5 @@ class Report(msgspec.Struct, frozen=True):
     curves: tuple[Curve, ...]
     rivals: tuple[RivalLine, ...]
     examples: tuple[Example, ...]
+    limits: tuple[tuple[str, str], ...] = ()
+    """Rivals that these data do not allow, or not the whole of them, and why."""

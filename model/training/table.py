@@ -91,8 +91,9 @@ def _calibration(report: Report) -> tuple[str, ...]:
 
 
 def _rivals(report: Report) -> tuple[str, ...]:
+    limits = tuple(f"{name}: {why}" for name, why in report.limits)
     if not report.rivals:
-        return ("no rivals were asked for",)
+        return ("no rivals were asked for", *limits)
     head = (
         f"{'rival at its own level':<28} recall  false per node-week   {'lead h (quartiles)':<20}"
         "  ours at no more: recall  shared  ours earlier  same  later  "
@@ -106,7 +107,7 @@ def _rivals(report: Report) -> tuple[str, ...]:
         for x in report.rivals
     )
     ours = " ".join(f"{x.brier:.6f}" for x in report.calibration)
-    return (head, *rows, f"Brier of ours, as it is published: {ours}")
+    return (head, *rows, f"Brier of ours, as it is published: {ours}", *limits)
 
 
 def _budgets(report: Report) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from daemon.logs import logger
-from exporter.models import ModelShelf
+from exporter.forecast.shelf import ModelShelf
 from model import runtime
 from simulator.history import Recording
 from simulator.recorder.openmetrics import Names, Slice, export
@@ -87,7 +87,12 @@ def test_a_site_trains_from_its_prometheus_and_exporters_find_the_models(
     fleet = runtime.load(models / "fleet.onnx").info
     assert (fleet.scope, fleet.provenance, fleet.node) == ("fleet", "fleet", "")
     assert fleet.training.first_timestamp == START
+    # The failure lies in the newest part, which judges; nothing of it sets the rate.
+    assert fleet.base_rate is not None
+    assert fleet.base_rate.origin.startswith("0 failures in 0.4")
+    assert 0.02 < fleet.base_rate.total < 0.027
     own = runtime.load(models / "gpu-a1.onnx").info
+    assert own.base_rate == fleet.base_rate
     assert (own.scope, own.provenance, own.node) == ("node", "node", "gpu-a1")
     assert own.evaluation.data == "the newest 6 h of gpu-a1"
     for node, provenance in (("gpu-a1", "node"), ("gpu-a2", "fleet"), ("elsewhere", "fleet")):
@@ -116,12 +121,19 @@ def test_a_backtest_tells_what_was_seen_and_when(
     )
     assert "2 nodes of a site, 1.25 days: 1 failures" in said
     assert f"failures by their first sign: {sign} 1" in said
+    assert "isolation forest: not possible: " in said
+    assert "DCGM health: warn or fail" in said
+    assert "that the model takes for usual: 0.027; by 1 failures in 0.3264 " in said
     told = json.loads(table.read_text())
+    assert told["failures"] == {"thermal": 1}
     assert "2 nodes of a site" in table.with_suffix(".html").read_text()
     assert told["events"] == 1
     assert told["field_failures_per_node_week"] == pytest.approx(1 / told["node_weeks"])
     for line in told["calibration"]:
         assert line["brier_of_always_healthy"] == pytest.approx(line["failing_ratio"])
+    rivals = {one["name"]: one for one in told["rivals"]}
+    assert rivals["static rules, full"]["detected"] == 1
+    assert "PCA, T2 and Q" in dict(told["limits"])
     early = next(
         one for one in told["lines"] if (one["horizon"], one["threshold"]) == ("24h", 0.05)
     )

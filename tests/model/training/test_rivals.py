@@ -15,8 +15,8 @@ from model.training.rivals.health import FAIL, WARN, score
 from model.training.rivals.rival import held, since_last_look, total
 from model.training.rivals.rules import FULL, SIMPLE, pack
 from simulator.history import record
+from simulator.instruments.shown import SHOWN
 from simulator.scenario import Scenario
-from simulator.shown import SHOWN
 
 HOUR = 3_600.0
 
@@ -98,7 +98,7 @@ def test_detectors_find_what_stands_apart() -> None:
 def test_all_rivals_are_fitted_and_made_probabilities() -> None:
     calm = [recorded(seed=seed, hours=60) for seed in (1, 2)]
     held_out = [*calm, recorded("memory-storm", seed=9, hours=8)]
-    ready = rivals(iter(calm), iter(calm[:1]), iter(held_out), seed=1, horizons=4)
+    ready = rivals(iter(calm), iter(calm[:1]), iter(held_out), seed=1, horizons=4, field_rate=0.027)
     assert [one.name for one in ready] == [
         "always healthy", "static rules, simple", "static rules, full", "DCGM health: fail",
         "DCGM health: warn or fail", "PCA, T2 and Q", "isolation forest",

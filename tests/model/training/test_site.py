@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 import torch
 
+from model.history.access import Server
 from model.history.failures import Failure, Sign
-from model.history.timeline import Stretch, Timeline
+from model.history.plan import Plan, PlannedNode
+from model.history.question import Question
+from model.history.refused import TooLittle
+from model.history.timeline import LeftOut, Stretch, Timeline
 from model.schema import Cause
+from model.training import fleet
 from model.training.pipeline import same_width
 from model.training.rows import field_weights
 from model.training.site import SHARES, bounds, clipped, trainable
@@ -51,6 +57,35 @@ def test_a_memory_failure_of_nobody_knows_which_gpu_is_not_learned_from() -> Non
     (placed,) = trainable([Timeline("n1", stretches, Counter())])
     assert placed.stretches[0] == Stretch(at(0), at(28 * HOUR), None)
     assert placed.stretches[1] == stretches[1]
+
+
+def test_too_little_quiet_time_is_said_in_hours_with_what_was_left_out() -> None:
+    short = Timeline("n1", (Stretch(at(0), at(3 * HOUR), None),), Counter({LeftOut.GAP: 21}))
+    hours = {split: SimpleNamespace(quiet_steps=3 * HOUR) for split in SHARES}
+    with pytest.raises(TooLittle) as refused:
+        fleet.check(hours, [short])
+    assert str(refused.value) == (
+        "3.0 node hours of quiet time to learn from (split fit), expected at least 24; "
+        "1 nodes, 3 node hours usable; left out: gap 21 h"
+    )
+
+
+def test_a_type_of_gpu_of_which_nothing_was_seen_is_a_warning() -> None:
+    nodes = [("n1", "H100"), ("n2", "A100"), ("n3", "A100")]
+    plan = Plan(
+        server=Server("http://nowhere:9090"),
+        question=Question(),
+        start=0,
+        end=60,
+        nodes=tuple(PlannedNode(name, (), (kind,)) for name, kind in nodes),
+        fleet=("n1", "n2"),
+        shards=1,
+        seed=7,
+        simulate="none",
+    )
+    seen = Timeline("n1", (Stretch(at(0), at(9 * HOUR), None),), Counter())
+    (line,) = fleet.unseen_types(plan, [seen, Timeline("n2", (), Counter())])
+    assert line.startswith("no usable history of any node with A100 (2 nodes)")
 
 
 def test_nodes_of_fewer_gpus_repeat_theirs_and_none_is_lost() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from simulator.arrays import Floats
-    from simulator.stress import Stress
+    from simulator.physics.stress import Stress
 
 PCIE_REPLAYS_PER_SECOND = 2e-7
 NVLINK_CRC_PER_SECOND = 6e-7

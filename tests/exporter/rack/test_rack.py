@@ -10,7 +10,7 @@ import requests
 import responses
 
 from exporter.dcgm import text
-from exporter.facility.rack import RackSource, judge, rack_of
+from exporter.rack import RackSource, judge, rack_of
 from exporter.readings import Missing, Place, Reason, SourceFailed
 from exporter.settings import RackSettings
 from model import schema

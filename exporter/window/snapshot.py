@@ -10,8 +10,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from exporter import silence
 from exporter.readings import Missing, Place, SourceName
+from exporter.window import silence
 from model import schema
 from model.sources import dcgm
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exporter.snapshot import NodeSnapshot
+    from exporter.window.snapshot import NodeSnapshot
 
 CHANNELS: tuple[str, ...] = tuple(channel.name for channel in schema.ON_A_NODE)
 _COLUMN = {name: column for column, name in enumerate(CHANNELS)}

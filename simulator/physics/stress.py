@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simulator import board
+from simulator.physics import board
 
 if TYPE_CHECKING:
     from simulator.arrays import Flags, Floats

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from exporter import drift, forecast, snapshot
-from exporter.drift import Doubt, Drift, Trust
-from exporter.forecast import Forecaster, Position
-from exporter.models import InForce
+from exporter.forecast import drift
+from exporter.forecast.drift import Doubt, Drift, Trust
+from exporter.forecast.forecaster import Forecaster, Position, cold
+from exporter.forecast.shelf import InForce
 from exporter.readings import Place
+from exporter.window import snapshot
 from model import runtime
 from tests.factories import artefact
 from tests.factories.sources import A, B, dcgm, gpus, up
@@ -97,7 +98,7 @@ def test_a_forecast_tells_the_drift_and_another_model_begins_anew(tmp_path: Path
         readings = dcgm({A: 60.0, B: 50.0}, values={Place("node_power_watts"): watts})
         return snapshot.take([up(readings, 0.0)], 0.0, expected=gpus(A, B), expected_count=2)
 
-    memory = forecast.cold()
+    memory = cold()
     memory, told = forecaster.advance(memory, known(9_000.0), first, Position(0.0, 1.7e9))
     assert (told.drift.ratio, told.doubts) == (0.5, {Doubt.DRIFTED})
     memory, told = forecaster.advance(memory, known(1_000.0), other, Position(60.0, 1.7e9))

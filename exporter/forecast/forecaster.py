@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from exporter import drift as drifts
-from exporter import window as windows
-from exporter.drift import UNLIMITED, Doubt, Drift, Trust
+from exporter.forecast import drift as drifts
+from exporter.forecast.drift import UNLIMITED, Doubt, Drift, Trust
 from exporter.readings import SourceName
+from exporter.window import window as windows
 from model import schema
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from exporter.models import InForce
+    from exporter.forecast.shelf import InForce
     from exporter.readings import Gpu
-    from exporter.snapshot import NodeSnapshot
-    from exporter.window import Window
+    from exporter.window.snapshot import NodeSnapshot
+    from exporter.window.window import Window
     from model.runtime import Prediction
 
 REPLAY_LIMIT_SECONDS = 72 * 3600

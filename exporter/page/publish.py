@@ -12,9 +12,10 @@ import numpy as np
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector as PrometheusCollector
 
-from exporter import absence, blindness, catalog
-from exporter.drift import Doubt
-from exporter.forecast import Degraded, State
+from exporter.forecast.drift import Doubt
+from exporter.forecast.forecaster import Degraded, State
+from exporter.page import absence, catalog
+from exporter.window import blindness
 from model import schema
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from prometheus_client import Metric
 
-    from exporter.forecast import Forecast
+    from exporter.forecast.forecaster import Forecast
     from exporter.grid import View
     from exporter.readings import Gpu
     from model.artefact import ArtefactInfo

@@ -15,7 +15,7 @@ from model import schema
 from model.sources import dcgm
 
 if TYPE_CHECKING:
-    from exporter.snapshot import NodeSnapshot
+    from exporter.window.snapshot import NodeSnapshot
 
 SETTINGS = {
     schema.Origin.DCGM: "name dcgm-exporter's page in `dcgm.url`",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exporter import catalog
 from exporter.backfill.filler import Backfill
+from exporter.page import catalog
 from exporter.readings import Missing, Reason
 from model import schema
 from model.runtime import Refusal

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulator import board
+from simulator.physics import board
 
 if TYPE_CHECKING:
     from simulator.arrays import Floats
-    from simulator.stress import Stress
+    from simulator.physics.stress import Stress
 
 LEAKAGE_WATTS_PER_KELVIN = 0.25
 LEAKAGE_FROM_CELSIUS = 35.0

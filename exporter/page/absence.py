@@ -15,7 +15,7 @@ from exporter.readings import LeftAfter, Place
 
 if TYPE_CHECKING:
     from exporter.readings import Departure
-    from exporter.snapshot import NodeSnapshot
+    from exporter.window.snapshot import NodeSnapshot
 
 IN_BMC = Place("node_gpus_in_bmc")
 WORDS = {

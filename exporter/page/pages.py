@@ -5,15 +5,16 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from exporter import absence, blindness, exposition
+from exporter.page import absence, exposition
+from exporter.window import blindness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from prometheus_client import CollectorRegistry
 
-    from exporter.gate import Gate, Refusal
     from exporter.grid import View
+    from exporter.page.gate import Gate, Refusal
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 """Answered to anybody: the kubelet, which asks, has neither token nor certificate."""

@@ -9,14 +9,14 @@ import onnx
 import pytest
 
 from daemon.logs import logger
-from exporter.models import ModelShelf
+from exporter.forecast.shelf import ModelShelf
 from model.runtime import Refusal
 from tests.factories import artefact
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from exporter.models import InForce
+    from exporter.forecast.shelf import InForce
 
 
 @pytest.fixture

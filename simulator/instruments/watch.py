@@ -8,9 +8,9 @@ import numpy as np
 
 if TYPE_CHECKING:
     from simulator.arrays import Flags, Floats, Whole
-    from simulator.board import Build
     from simulator.noise import Noise
-    from simulator.stress import Stress
+    from simulator.physics.board import Build
+    from simulator.physics.stress import Stress
 
 SPREAD = 0.25
 DEADLINE_SECONDS = 8.0

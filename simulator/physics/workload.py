@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from simulator.arrays import Flags, Floats, Whole
     from simulator.noise import Noise
-    from simulator.stress import Stress
+    from simulator.physics.stress import Stress
 
 DAY_SECONDS = 86_400.0
 OWN_WOBBLE, SHARED_WOBBLE = 0.012, 0.018

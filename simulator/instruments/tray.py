@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulator import cooling, power, sensors
-from simulator.shown import OUTLIVE_THE_HOST
+from simulator.instruments import sensors
+from simulator.instruments.shown import OUTLIVE_THE_HOST
+from simulator.physics import cooling, power
 
 if TYPE_CHECKING:
     from simulator.arrays import Flags, Floats, Whole
-    from simulator.board import Build
     from simulator.noise import Noise
-    from simulator.stress import Stress
-    from simulator.trace import Trace
+    from simulator.physics.board import Build
+    from simulator.physics.stress import Stress
+    from simulator.physics.trace import Trace
 
 DAY_SECONDS = 86_400.0
 DAY_KELVIN = 1.2

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from daemon.lifecycle import FileWatch
-from exporter.heap import give_back
 from model import runtime
 
 if TYPE_CHECKING:
@@ -90,8 +89,6 @@ class ModelShelf:
         changed = self._digest(before) != self._digest(self.in_force)
         if changed:
             self._announce()
-        del before
-        give_back()
         return changed
 
     def _choose(self, before: InForce | None) -> InForce | None:

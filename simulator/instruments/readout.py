@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from model.schema import Level
-from simulator import board, links, memory, power, sensors
-from simulator.counters import Counters, latched
-from simulator.shown import CHANNELS, SHOWN
-from simulator.tray import Tray
-from simulator.watch import Watch
+from simulator.instruments import sensors
+from simulator.instruments.counters import Counters, latched
+from simulator.instruments.shown import CHANNELS, SHOWN
+from simulator.instruments.tray import Tray
+from simulator.instruments.watch import Watch
+from simulator.physics import board, links, memory, power
 
 if TYPE_CHECKING:
     from simulator.arrays import Flags, Floats, Whole
-    from simulator.board import Build
     from simulator.noise import Noise
-    from simulator.stress import Stress
-    from simulator.trace import Trace
-    from simulator.workload import Activity
+    from simulator.physics.board import Build
+    from simulator.physics.stress import Stress
+    from simulator.physics.trace import Trace
+    from simulator.physics.workload import Activity
 
 CHANNEL_NAMES: tuple[str, ...] = SHOWN
 XID = "gpu_xid_code"
