@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 from enum import Enum
@@ -23,6 +24,14 @@ class Fate(Enum):
     PASSES = "passes"
     IS_HELD = "is held: it never reaches the server"
     LOSES_ITS_ANSWER = "is done, but the answer is lost"
+    IS_TURNED_AWAY = "is answered 429 by a server that has too much to do"
+    IS_NOT_STORED = "is answered 500 by a server whose store takes no more writes"
+
+
+_REFUSALS = {
+    Fate.IS_TURNED_AWAY: (429, "TooManyRequests", "too many requests, please try again later"),
+    Fate.IS_NOT_STORED: (500, "InternalError", "etcdserver: mvcc: database space exceeded"),
+}
 
 
 class Proxy:
@@ -104,6 +113,9 @@ class _Handler(BaseHTTPRequestHandler):
             proxy.closing.wait(30)
             self.close_connection = True
             return
+        if fate in _REFUSALS:
+            self._refuse(*_REFUSALS[fate])
+            return
         headers = {
             name: value
             for name, value in self.headers.items()
@@ -130,6 +142,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(answer.content)))
         self.end_headers()
         self.wfile.write(answer.content)
+
+    def _refuse(self, status: int, reason: str, message: str) -> None:
+        document = {"kind": "Status", "code": status, "reason": reason, "message": message}
+        body = json.dumps(document).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        if status == 429:
+            self.send_header("Retry-After", "1")
+        self.end_headers()
+        self.wfile.write(body)
 
     def _pass_on(self, answer: requests.Response) -> None:
         """Pass each event of a watch on as it comes."""
