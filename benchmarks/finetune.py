@@ -55,7 +55,7 @@ def write_history(folder: Path, days: float, gpus: int, seed: int) -> float:
     from model.sources.dcgm_series import Told, unchanged
     from model.sources.series import Cube
     from simulator.history import record
-    from simulator.shown import SHOWN
+    from simulator.instruments.shown import SHOWN
 
     chunks = site(folder, days, seed).chunks(SHOWN)
     history = record("healthy", node=NODE, seed=seed, steps=round(days * 1_440), gpus=gpus)

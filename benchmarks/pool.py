@@ -80,7 +80,10 @@ class TimedMonitoring(Monitoring):
 
 
 class Pool:
-    """One control plane with `Monitoring` and remediation, in `folder`; a context."""
+    """One control plane with `Monitoring` and remediation, in `folder`; a context.
+
+    `kubeconfig` is what remediation is started with.
+    """
 
     def __init__(self, folder: Path, *, controllers: bool = False) -> None:
         self.folder = folder
@@ -97,6 +100,7 @@ class Pool:
         self.monitoring.__enter__()
         self.api = config.new_client_from_config(str(self.plane.kubeconfig))
         self.core = client.CoreV1Api(self.api)
+        self.kubeconfig = self.plane.kubeconfig
         for namespace in (NAMESPACE, "jobs"):
             self.core.create_namespace({"metadata": {"name": namespace}})
         return self
@@ -135,7 +139,7 @@ class Pool:
             "status": {**listen, "port": self.status_port},
             "alertmanager": {"url": self.monitoring.url},
             "prometheus": {"url": self.monitoring.url},
-            "kubernetes": {"kubeconfig": str(self.plane.kubeconfig), "namespace": NAMESPACE},
+            "kubernetes": {"kubeconfig": str(self.kubeconfig), "namespace": NAMESPACE},
             # Nobody measures heat here, so it is not asked where it is cool.
             "policy": {"mode": "exclude", "limits": limits, "targets": [], **policy},
         }
@@ -205,9 +209,18 @@ class Pool:
     def follow_bindings(self) -> dict[str, str]:
         """Watch the pods of the jobs; returns the dict that fills with the node of each, by uid."""
         placed: dict[str, str] = {}
-        since = self.core.list_namespaced_pod("jobs", limit=1).metadata.resource_version
-        self._spawn(lambda: self._watch_pods(placed, since))
+
+        def take(pod: Any) -> None:
+            if pod["spec"].get("nodeName"):
+                placed[pod["metadata"]["uid"]] = pod["spec"]["nodeName"]
+
+        self.follow_pods(take)
         return placed
+
+    def follow_pods(self, take: Callable[[Any], None]) -> None:
+        """Watch the pods of the jobs; `take` is given each after every change, in order."""
+        since = self.core.list_namespaced_pod("jobs", limit=1).metadata.resource_version
+        self._spawn(lambda: self._watch_pods(take, since))
 
     def end_pods(self) -> None:
         """Delete every pod as soon as it may go, as kubelets whose containers stop at once.
@@ -242,7 +255,7 @@ class Pool:
                 since = metadata["resourceVersion"]
                 seen.setdefault(metadata["name"], at)
 
-    def _watch_pods(self, placed: dict[str, str], since: str) -> None:
+    def _watch_pods(self, take: Callable[[Any], None], since: str) -> None:
         def list_pods(**options: Any) -> Any:
             return self.core.list_namespaced_pod("jobs", **options)
 
@@ -250,8 +263,7 @@ class Pool:
             for line in self._stream(list_pods, since):
                 pod = json.loads(line)["object"]
                 since = pod["metadata"]["resourceVersion"]
-                if pod["spec"].get("nodeName"):
-                    placed[pod["metadata"]["uid"]] = pod["spec"]["nodeName"]
+                take(pod)
 
     def _reap(self) -> None:
         while not self._stop.is_set():

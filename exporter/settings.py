@@ -11,9 +11,9 @@ from daemon.settings import Section
 from daemon.tls import TlsSection
 from exporter import address
 from exporter.backfill.settings import BackfillSettings
-from exporter.drift import Trust
+from exporter.forecast.drift import Trust
 from exporter.redfish.settings import BmcSettings
-from exporter.roster import Declared
+from exporter.window.roster import Declared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,7 +20,7 @@ from model.training.fleet import told
 from model.training.page import page
 from model.training.rivals import crossed
 from model.training.site import SiteStock, asked_channels, survey
-from simulator.shown import SHOWN
+from simulator.instruments.shown import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -64,7 +64,7 @@ class Folders:
     models: Path
 
     def model(self, name: str) -> Path:
-        """Return the artefact of a node, or of the fleet: as `exporter.models` looks for it."""
+        """Return the artefact of a node, or of the fleet: as the exporter looks for it."""
         return self.models / f"{name}.onnx"
 
     def read(self, name: str) -> Mark | None:

@@ -15,7 +15,7 @@ from model.training.pipeline import Origin, Run, simulated
 from model.training.plan import Split
 from model.training.site import SiteStock, bounds
 from model.training.stock import Joined
-from simulator.shown import SHOWN
+from simulator.instruments.shown import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

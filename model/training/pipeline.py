@@ -20,7 +20,7 @@ from model.training.hazard import GPU_CAUSES, NODE_CAUSES
 from model.training.plan import Amounts, Split, plan
 from model.training.rows import MOMENTS_AT_ONCE, Collector, field_weights, score
 from model.training.stock import Simulated
-from simulator.shown import SHOWN
+from simulator.instruments.shown import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

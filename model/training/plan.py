@@ -11,8 +11,8 @@ import numpy as np
 
 from simulator.faults import STORIES
 from simulator.history import Recording
+from simulator.physics.workload import Workload
 from simulator.scenario import HEALTHY, Scenario
-from simulator.workload import Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

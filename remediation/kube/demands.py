@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 # An init container that goes on running beside the others.
 _SIDECAR = "Always"
+_PREEMPTS_NOBODY = "Never"
 
 
 def read_demand(spec: wire.PodSpec, status: wire.PodStatus | None = None) -> Demand:
@@ -33,6 +34,8 @@ def read_demand(spec: wire.PodSpec, status: wire.PodStatus | None = None) -> Dem
         spread=_spread(spec.topology_spread_constraints),
         devices=bool(spec.resource_claims)
         or (status is not None and status.extended_resource_claim_status is not None),
+        priority=spec.priority or 0,
+        preempts=spec.preemption_policy != _PREEMPTS_NOBODY,
     )
 
 

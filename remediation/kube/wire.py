@@ -253,6 +253,8 @@ class PodSpec(Part, frozen=True, kw_only=True):
     init_containers: list[Container] | None = None
     volumes: list[Volume] | None = None
     resource_claims: list[DeviceClaim] | None = None
+    priority: int | None = None
+    preemption_policy: str | None = None
     scheduling_gates: list[msgspec.Raw] | None = None
 
 

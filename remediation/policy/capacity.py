@@ -58,9 +58,24 @@ def _room(
     for pod in moving:
         floor.place(pod, avoid=snapshot.ledger.grants)
     for job in sorted(moves):
-        if not _place(job, moves[job], floor, snapshot) and not _may_shrink(moves[job]):
-            return _no_room(job, moves[job], floor, snapshot)
+        pods = moves[job]
+        if _place(job, pods, floor, snapshot):
+            no = None if _may_shrink(pods) else _contested(job, pods, floor)
+        else:
+            no = _no_room(job, pods, floor, snapshot, shrinks=_may_shrink(pods))
+        if no is not None:
+            return no
     return None
+
+
+def _contested(job: Job, pods: tuple[Pod, ...], floor: Floor) -> Refusal | None:
+    """Return who would soon take by its priority the room that is there now, or None."""
+    last = min(pods, key=lambda pod: pod.demand.priority)
+    rival = floor.rival_of(last)
+    if rival is None:
+        return None
+    words = f"{rival} waits for room with a higher priority, and could take that of {job}"
+    return Refusal(Reason.NO_CAPACITY, words)
 
 
 def _may_shrink(pods: tuple[Pod, ...]) -> bool:
@@ -99,15 +114,26 @@ def _untied(pod: Pod, job: Job) -> Pod:
     return replace(pod, node_selector=rest)
 
 
-def _no_room(job: Job, pods: tuple[Pod, ...], floor: Floor, snapshot: Snapshot) -> Refusal:
+def _no_room(
+    job: Job, pods: tuple[Pod, ...], floor: Floor, snapshot: Snapshot, *, shrinks: bool
+) -> Refusal | None:
+    """Say who has nowhere to go; one that shrinks may go all the same, unless at others' cost."""
     before, taken = floor.placed, snapshot.ledger.grants
-    for pod in pods:
-        fits = floor.place(_untied(pod, job), avoid=taken)
-        floor.take_back(before)
-        if not fits:
-            return Refusal(Reason.NO_CAPACITY, f"no healthy node can take {pod} of {job}")
     words = f"healthy nodes have no room for {len(pods)} pods of {job} at once"
-    return Refusal(Reason.NO_CAPACITY, words)
+    for pod in pods:
+        untied = _untied(pod, job)
+        fits = floor.place(untied, avoid=taken)
+        floor.take_back(before)
+        if fits:
+            continue
+        victim = floor.victim_of(untied, avoid=taken)
+        if victim is not None:
+            words = f"no healthy node can take {pod} of {job} unless it preempts {victim}"
+            return Refusal(Reason.NO_CAPACITY, words)
+        words = f"no healthy node can take {pod} of {job}"
+        if not shrinks:
+            break
+    return None if shrinks else Refusal(Reason.NO_CAPACITY, words)
 
 
 def _unread(pod: Pod, snapshot: Snapshot) -> list[str]:

@@ -1,6 +1,6 @@
 """What a pod demands of the node that runs it, and whether a node can meet that.
 
-The required rules only: what a scheduler merely prefers stops no pod.
+The required rules only: what a scheduler merely prefers keeps no pod waiting.
 """
 
 from __future__ import annotations
@@ -115,7 +115,8 @@ class Demand:
     """`requests` is keyed by resource, in base units; `terms` None means any node.
 
     `devices` says that it holds claims of dynamic resource allocation, whose
-    size is not known here.
+    size is not known here.  A pod of higher `priority` that `preempts` may end
+    others to have their room.
     """
 
     requests: Mapping[str, float] = field(default_factory=dict)
@@ -125,6 +126,8 @@ class Demand:
     apart: tuple[Company, ...] = ()
     spread: tuple[Spread, ...] = ()
     devices: bool = False
+    priority: int = 0
+    preempts: bool = True
 
     def tolerates(self, taints: tuple[Taint, ...]) -> bool:
         """Return whether no taint keeps the pod out."""

@@ -52,6 +52,16 @@ class _Spot:
         # How much of a node its claims of devices take is not known: all of it, to be safe.
         return not (demand.devices and any(pod.gpus for pod in self.pods))
 
+    def without(self, pods: Iterable[Pod]) -> _Spot:
+        """Return what the node would be without some of its pods."""
+        gone = {pod.uid for pod in pods}
+        left = _Spot(self.node, dict(self.free), list(self.pods))
+        for pod in self.pods:
+            if pod.uid in gone:
+                left._take(pod, -1.0)
+                left.pods.remove(pod)
+        return left
+
     def _take(self, pod: Pod, sign: float) -> None:
         for key, amount in pod.demand.requests.items():
             self.free[key] = self.free.get(key, 0.0) - sign * amount
@@ -77,8 +87,8 @@ class Floor:
         self._placed: list[_Spot] = []
         waiting = [pod for pod in snapshot.pending if not pod.gated and pod.ends_at is None]
         self.is_queued_for = len(waiting) > _QUEUE
-        for pod in () if self.is_queued_for else largest_first(waiting):
-            self.place(pod)
+        first = () if self.is_queued_for else _in_queue(waiting)
+        self._thwarted = tuple(pod for pod in first if not self.place(pod))
 
     @property
     def placed(self) -> int:
@@ -118,6 +128,22 @@ class Floor:
             self._shy.append((best, pod))
         return True
 
+    def victim_of(
+        self, pod: Pod, *, avoid: Container[str] = (), domain: Domain = None
+    ) -> Pod | None:
+        """Return somebody whose room `pod` would be given by its priority, or None."""
+        rank = pod.demand.priority
+        for spot in self._within(domain, avoid) if pod.demand.preempts else ():
+            lower = [one for one in spot.pods if one.demand.priority < rank]
+            if lower and spot.without(lower).has_room(pod.demand) and self._suits(pod, spot.node):
+                return min(lower, key=lambda one: (one.demand.priority, str(one)))
+        return None
+
+    def rival_of(self, pod: Pod) -> Pod | None:
+        """Return who waits, fits nowhere, and by its priority may end whoever has lower than it."""
+        above = (one for one in self._thwarted if one.demand.priority > pod.demand.priority)
+        return next((one for one in above if self.victim_of(one) is not None), None)
+
     def _on(self, name: str) -> Iterator[Pod]:
         """Return what is on a node of the pool, with what is placed and without what goes."""
         spot = self._by_name.get(name)
@@ -133,17 +159,21 @@ class Floor:
                 yield spot
 
     def _fits(self, pod: Pod, spot: _Spot) -> bool:
-        demand, labels = pod.demand, spot.node.labels
-        if not spot.has_room(demand) or not demand.tolerates(spot.node.taints):
+        return spot.has_room(pod.demand) and self._suits(pod, spot.node)
+
+    def _suits(self, pod: Pod, node: Node) -> bool:
+        """Return whether the pod may run there, were there room."""
+        demand, labels = pod.demand, node.labels
+        if not demand.tolerates(node.taints):
             return False
         if any(labels.get(key) != value for key, value in pod.node_selector.items()):
             return False
         if demand.terms is not None or pod.claims:
-            named = {**labels, NAME_FIELD: spot.node.name}
+            named = {**labels, NAME_FIELD: node.name}
             volumes = (self._volumes.get((pod.namespace, claim)) for claim in pod.claims)
             if not all(any_holds(terms, named) for terms in (demand.terms, *volumes)):
                 return False
-        return self._welcome(pod, spot.node)
+        return self._welcome(pod, node)
 
     def _welcome(self, pod: Pod, node: Node) -> bool:
         """Return whether the company there is what the pod demands, and it what they demand."""
@@ -190,6 +220,11 @@ def largest_first(pods: Iterable[Pod]) -> tuple[Pod, ...]:
         return -sum(_devices(pod).values()), pod.uid
 
     return tuple(sorted(pods, key=size))
+
+
+def _in_queue(pods: Iterable[Pod]) -> tuple[Pod, ...]:
+    """Return pods that wait as the scheduler takes them, and the largest first among equals."""
+    return tuple(sorted(largest_first(pods), key=lambda pod: -pod.demand.priority))
 
 
 def _spots(snapshot: Snapshot) -> Iterator[_Spot]:

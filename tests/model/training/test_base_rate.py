@@ -21,7 +21,7 @@ from model.training import base_rate, weights
 from model.training.base_rate import Seen
 from model.training.graph import Graph
 from model.training.hazard import BASE_FAILURES_PER_NODE_WEEK, SHARES
-from simulator.shown import SHOWN
+from simulator.instruments.shown import SHOWN
 from tests.factories.history import at
 
 WEEK = 7 * 24 * 60

@@ -10,8 +10,8 @@ from model.training.dataset import REQUIRED, UNLISTED_IN_STOCK, episode, masked,
 from model.training.hazard import SHARES
 from model.training.rows import DENSE_STEPS, SPARSE_STEPS, field_weights, moments
 from simulator.history import record
+from simulator.instruments.shown import SHOWN
 from simulator.scenario import Scenario
-from simulator.shown import SHOWN
 
 NAMES = list(SHOWN)
 ENERGY, XID = NAMES.index("gpu_energy_joules_total"), NAMES.index("gpu_xid_code")

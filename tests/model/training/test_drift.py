@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from exporter import drift
+from exporter.forecast import drift
 from exporter.settings import ModelSettings
 from model import runtime
 from model.cli import BUNDLED
 from model.training import completion
 from model.training.dataset import episode
 from simulator.history import Recording, record_all
+from simulator.physics.workload import Workload
 from simulator.scenario import HEALTHY, Scenario
-from simulator.workload import Workload
 
 if TYPE_CHECKING:
     from pathlib import Path

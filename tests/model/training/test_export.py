@@ -16,7 +16,7 @@ from model.artefact import Training
 from model.training import completion, export
 from model.training.graph import Graph
 from model.training.pipeline import describe
-from simulator.shown import CHANNELS, SHOWN
+from simulator.instruments.shown import CHANNELS, SHOWN
 from tests.factories.artefact import WORTH
 
 NAMES = list(SHOWN)

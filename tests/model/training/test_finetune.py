@@ -13,7 +13,7 @@ from model.training.dataset import episode
 from model.training.finetune import Kept, Tuning, Windows
 from model.training.graph import Graph
 from simulator.history import record
-from simulator.shown import SHOWN
+from simulator.instruments.shown import SHOWN
 
 TUNING = Tuning(iterations=12, batch=16)
 MEMORY = SHOWN.index("gpu_memory_temperature_celsius")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from daemon.logs import logger
-from exporter.models import ModelShelf
+from exporter.forecast.shelf import ModelShelf
 from model import runtime
 from simulator.history import Recording
 from simulator.recorder.openmetrics import Names, Slice, export

@@ -13,7 +13,7 @@ from model.training.graph import Graph, within
 from model.training.hazard import CAUSES, GPU_CAUSES, NODE_CAUSES, HazardLayer
 from model.training.memory import Memory
 from model.training.scaling import Scaling
-from simulator.shown import SHOWN
+from simulator.instruments.shown import SHOWN
 
 NAMES = list(SHOWN)
 NAN = float("nan")

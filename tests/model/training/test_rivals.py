@@ -15,8 +15,8 @@ from model.training.rivals.health import FAIL, WARN, score
 from model.training.rivals.rival import held, since_last_look, total
 from model.training.rivals.rules import FULL, SIMPLE, pack
 from simulator.history import record
+from simulator.instruments.shown import SHOWN
 from simulator.scenario import Scenario
-from simulator.shown import SHOWN
 
 HOUR = 3_600.0
 

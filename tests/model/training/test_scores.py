@@ -7,7 +7,7 @@ import torch
 
 from model.training.graph import Graph
 from model.training.scorer import Scorer, measure
-from simulator.shown import SHOWN
+from simulator.instruments.shown import SHOWN
 
 NAMES = list(SHOWN)
 

@@ -14,8 +14,8 @@ from model.training.replay import course, looks
 from model.training.rivals.crossed import Crossed, Ready, folds, read_by, ready
 from model.training.rivals.rules import FULL, SIMPLE
 from simulator.history import record
+from simulator.instruments.shown import SHOWN
 from simulator.scenario import Scenario
-from simulator.shown import SHOWN
 
 HOUR = 3_600.0
 STORM = Scenario("memory-storm", onset_seconds=4 * HOUR, duration_seconds=20 * HOUR, gpu=1)

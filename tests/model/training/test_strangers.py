@@ -11,8 +11,8 @@ from model.training.graph import Graph
 from model.training.rows import Collector, field_weights, score
 from model.training.strangers import Stranger, Strangers, render
 from simulator.history import record
+from simulator.instruments.shown import SHOWN
 from simulator.scenario import Scenario
-from simulator.shown import SHOWN
 
 HOUR = 3_600.0
 

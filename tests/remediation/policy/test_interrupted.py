@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from remediation.policy.plan import plan
+from remediation.policy.refusal import Reason
 from remediation.policy.steps import Decision, NodeWrite
 from tests.remediation.builders import (
     NOW,
@@ -12,9 +13,11 @@ from tests.remediation.builders import (
     a_pool,
     a_snapshot,
     a_suspect_snapshot,
+    an_alert,
     an_excluded_node,
     proof,
 )
+from tests.remediation.policy.test_budget import limited
 
 
 def test_a_grant_without_its_cordon_is_carried_out_and_not_granted_again() -> None:
@@ -93,3 +96,22 @@ def test_a_release_that_was_recorded_but_not_written_is_done_later() -> None:
 def test_a_plan_of_the_same_moment_is_the_same_plan() -> None:
     snapshot = a_suspect_snapshot()
     assert plan(snapshot) == plan(snapshot)
+
+
+def test_limits_lowered_below_what_is_under_way_stop_what_is_new_and_undo_nothing() -> None:
+    alerts = [an_alert(name) for name in ("n1", "n2", "n3")]
+    both = plan(a_suspect_snapshot(*alerts, policy=limited(concurrency=2)))
+    done = [step for step in both.steps if isinstance(step, NodeWrite)]
+    assert [step.node.name for step in done] == ["n1", "n2"]
+    first = a_node("n1", mark=done[0].mark, unschedulable=True, taints=done[0].taints)
+    lowered = {"policy": limited(concurrency=1, unavailable_nodes=1), "ledger": both.ledger}
+    after = plan(a_suspect_snapshot(*alerts, nodes=a_pool(10, first), **lowered))
+    assert after.steps == ()
+    assert set(after.ledger.grants) == {"n1", "n2"}
+    waits = {finding.node: finding.refusal for finding in after.findings}
+    told = {name: refusal.reason for name, refusal in waits.items() if refusal is not None}
+    assert told == {
+        "n1": Reason.STILL_FIRING,
+        "n2": Reason.POOL_SHARE,
+        "n3": Reason.CONCURRENCY,
+    }
