@@ -78,7 +78,8 @@ def tune(folder: Path, days: float, seed: int) -> None:
     from model.training import own
 
     campaign = site(folder, days, seed)
-    print(own.train(campaign, campaign.plan.nodes[0]))
+    print(own.train(campaign, campaign.plan.nodes[0]), file=sys.stderr)
+    print(peak_mib())
 
 
 def main() -> None:
@@ -103,14 +104,36 @@ def measure(folder: Path, asked: argparse.Namespace) -> None:
     size = write_history(folder, asked.days, asked.gpus, asked.seed)
     make_fleet(folder, asked.days, asked.seed)
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    subprocess.run([*line, "--tune", str(folder)], check=True)
+    peak = asked_of([*line, "--tune", str(folder)])
     wall, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(f"| GPUs | days | wall, s | CPU, s | peak MiB | disk, MB a day | load |\n{'| --- ' * 7}|")
+    head = ("GPUs", "days", "wall, s", "CPU, s", "peak MiB", "framework alone, MiB")
+    print(f"| {' | '.join(head)} | disk, MB a day | load |\n{'| --- ' * 8}|")
     print(
-        f"| {asked.gpus} | {asked.days:g} | {wall:.0f} | {cpu:.0f} | {after.ru_maxrss / 1024:.0f} "
-        f"| {size / 1e6:.2f} | {os.getloadavg()[0]:.1f} |"
+        f"| {asked.gpus} | {asked.days:g} | {wall:.0f} | {cpu:.0f} | {peak:.0f} "
+        f"| {framework_mib():.0f} | {size / 1e6:.2f} | {os.getloadavg()[0]:.1f} |"
     )
+
+
+def peak_mib() -> float:
+    """Return what this process took at the most.
+
+    Not from `getrusage`: that of a child begins with what its parent held when it
+    was started, and the parent has trained a fleet's model.
+    """
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
+def asked_of(line: list[str]) -> float:
+    """Run a command and return the number that it prints."""
+    return float(subprocess.run(line, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+
+def framework_mib() -> float:
+    """Return what a process takes at the most that imports the framework and does nothing."""
+    words = "import torch; from benchmarks.finetune import peak_mib; print(peak_mib())"
+    return asked_of([sys.executable, "-c", words])
 
 
 def make_fleet(folder: Path, days: float, seed: int) -> None:

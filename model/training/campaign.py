@@ -12,14 +12,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import msgspec
-import torch
 
 from model.history import incidents as listing
 from model.history import plan as planning
 from model.history.chunks import Chunks, Wanted
 from model.history.refused import PlanRefused
 from model.training import evaluate, export
-from model.training.pipeline import THREADS
+from model.training.pipeline import reproducible
 from model.training.plan import Split
 from model.training.site import SHARES, SiteStock, asked_channels, bounds, survey, trainable
 
@@ -92,8 +91,7 @@ class Campaign:
         self.progress = progress
         self._reader = reader
         self._incidents = incidents_of(plan, folders.work)
-        torch.set_num_threads(THREADS)
-        torch.use_deterministic_algorithms(mode=True)
+        reproducible()
 
     def chunks(self, names: Sequence[str]) -> Chunks:
         """Return the files that hold the channels `names`, read or not."""

@@ -107,14 +107,14 @@ def readings(values: NDArray[np.float64], names: Sequence[str]) -> NDArray[np.fl
 
     A GPU that shows nothing but its latched code has left, and the code with it.
     """
-    out = values.copy()
+    out = values.astype(np.float32)
     code = names.index(XID)
     alive = [i for i, n in enumerate(names) if BY_NAME[n].level is Level.GPU and i != code]
     out[np.isnan(values[:, :, alive]).all(-1), code] = np.nan
     counters = [i for i, name in enumerate(names) if BY_NAME[name].kind is Kind.COUNTER]
     by_step = np.ascontiguousarray(np.moveaxis(values[:, :, counters], 1, 0))
     out[:, :, counters] = np.moveaxis(increments(by_step), 0, 1)
-    return out.astype(np.float32)
+    return out
 
 
 def episode(history: NodeHistory) -> Episode:

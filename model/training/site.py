@@ -161,8 +161,8 @@ def episode(chunks: Chunks, part: Part, names: Sequence[str]) -> Episode | None:
     if not rows:
         return None
     outcome = None
+    known = [whole.uuids[row] for row in rows]
     if failure is not None:
-        known = [whole.uuids[row] for row in rows]
         gpu = known.index(struck) if struck in known and failure.cause in GPU_CAUSES else None
         hours = (failure.time - whole.start) / HOUR
         outcome = Outcome(hours, gpu, failure.cause, str(failure.sign))
@@ -172,7 +172,9 @@ def episode(chunks: Chunks, part: Part, names: Sequence[str]) -> Episode | None:
         kind=outcome.kind if outcome is not None else "quiet",
         lookalike=False,
         channels=tuple(names),
-        readings=readings(whole.values[rows], names),
+        readings=readings(
+            whole.values if len(rows) == len(whole.uuids) else whole.values[rows], names
+        ),
         hours=steps * STEP_SECONDS / HOUR,
         outcome=outcome,
         onset_hours=None,
