@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from remediation.policy.refusal import Reason
+from remediation.policy.facts.refusal import Reason
 
 ADVICE: dict[Reason, str] = {
     Reason.OBSERVE_MODE: "Raise policy.mode when you trust what is said here.",

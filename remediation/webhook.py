@@ -16,7 +16,7 @@ from remediation.alert import AlertsUndecodable, Post, read_post
 from remediation.catalog import PostOutcome
 from remediation.gate import Admission, SeldomLog, admission, answer
 from remediation.inbox import Recording
-from remediation.policy.ledger import LedgerFull
+from remediation.policy.facts.ledger import LedgerFull
 from remediation.ports import CallFailed, Conflict, swap
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from daemon.secrets import SecretFile
     from remediation.catalog import Catalog
     from remediation.inbox import Inbox, Ticket
-    from remediation.policy.limits import Limits
+    from remediation.policy.bounds.limits import Limits
     from remediation.ports import LedgerStore
 
 PATH = "/api/v1/alerts"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from remediation.kube.connection import Connection
     from remediation.kube.errors import Answer
-    from remediation.policy.snapshot import Pod
+    from remediation.policy.facts.pod import Pod
 
 _HARMLESS = frozenset({EvictionOutcome.ACCEPTED, EvictionOutcome.GONE, EvictionOutcome.REPLACED})
 

@@ -10,7 +10,7 @@ from werkzeug.wrappers import Request, Response
 
 from daemon.clocks import system_clock
 from daemon.serving import Server
-from remediation.policy.targets import COOL
+from remediation.policy.bounds.targets import COOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

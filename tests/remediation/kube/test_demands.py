@@ -9,7 +9,7 @@ import pytest
 
 from remediation.kube.observe import read_pod
 from remediation.kube.quantity import quantity
-from remediation.policy.demand import Company, Demand, Requirement, Spread, Toleration
+from remediation.policy.facts.demand import Company, Demand, Requirement, Spread, Toleration
 
 
 def demand(**spec: Any) -> Demand:

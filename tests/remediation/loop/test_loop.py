@@ -16,9 +16,9 @@ from daemon.logs import logger
 from remediation.catalog import Catalog
 from remediation.inbox import Ticket
 from remediation.loop import Loop, Pace
-from remediation.policy.device import Devices
-from remediation.policy.ledger import Ledger, Pause
-from remediation.policy.limits import Mode, Rung
+from remediation.policy.bounds.limits import Mode, Rung
+from remediation.policy.facts.device import Devices
+from remediation.policy.facts.ledger import Ledger, Pause
 from remediation.ports import (
     CallFailed,
     Conflict,

@@ -14,7 +14,7 @@ from daemon.logs import logger
 from daemon.secrets import SecretFile
 from remediation.catalog import Catalog
 from remediation.pages import Pages
-from remediation.policy.ledger import Breaker
+from remediation.policy.facts.ledger import Breaker
 from remediation.policy.plan import plan, summary
 from remediation.report import Report
 from tests.remediation.builders import a_policy, a_pool, a_suspect_snapshot

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from remediation.advice import ADVICE
-from remediation.policy.refusal import Reason, Refusal
+from remediation.policy.facts.refusal import Reason, Refusal
 from remediation.policy.steps import Decision, EpisodeState, Finding
 from remediation.report import Status
 from remediation.view import ORDER, SECTIONS, ago, look

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from kubernetes import client
 
-from remediation.policy.snapshot import EPISODE_ANNOTATION
+from remediation.policy.facts.mark import EPISODE_ANNOTATION
 from simulator.controlplane.definitions import define
 from tests.remediation.site import SOON_BACK, eventually
 from tests.remediation.story.test_migrated import add_replicas, running_on

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from kubernetes import client
 
-from remediation.policy.targets import COOL
+from remediation.policy.bounds.targets import COOL
 from tests.remediation.site import eventually
 from tests.remediation.story.test_jobs_moved import LONG_SECONDS, add_gang, moving, whole_nodes
 from tests.remediation.story.test_migrated import a_template, add_replicas, is_drained, running_on

@@ -19,8 +19,8 @@ from daemon.secrets import SecretFile
 from daemon.serving import Server
 from remediation.catalog import Catalog
 from remediation.inbox import Inbox
-from remediation.policy.ledger import Ledger
-from remediation.policy.limits import Limits
+from remediation.policy.bounds.limits import Limits
+from remediation.policy.facts.ledger import Ledger
 from remediation.webhook import (
     CROSSED_SECONDS,
     INBOX_SECONDS,
