@@ -126,7 +126,7 @@ class ModelSettings(Section, frozen=True):
     directory: str = ""
     node_expected: bool = False
     check_interval_seconds: float = 10.0
-    drift_limit_ratio: float = 0.15
+    drift_limit_ratio: float = 0.05
     stale_after_seconds: float | None = 31_536_000.0
 
     def __post_init__(self) -> None:

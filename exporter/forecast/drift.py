@@ -3,8 +3,9 @@
 An artefact tells the range in which each physical quantity lay while its
 training nodes were healthy.  A quantity is outside while the median of the
 node's GPUs is: one sick GPU is what the model is there for, a node all of
-whose GPUs are strange is one that it does not know.  Averaged over a day, so
-that neither a failing part nor an odd job makes the model doubted.
+whose GPUs are strange is one that it does not know.  Averaged over a day, and
+doubted are the quantities that were nearly always outside: a failing part is
+repaired before that, a foreign machine is strange from the first minute.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 HALF_LIFE_HOURS = 24.0
 """In the model's own time."""
+
+SETTLED = 0.95
+"""Share outside of a quantity that is strange for good: in range until then, after 104 hours."""
 
 
 class Doubt(StrEnum):
@@ -72,6 +76,14 @@ class Drift:
             return None
         return float((self.outside[known] / self.seen[known]).mean())
 
+    @property
+    def settled(self) -> float:
+        """Share of the channels that were read which lie outside for good; 0 of none."""
+        known = self.seen > 0
+        return float(
+            (self.outside[known] >= SETTLED * self.seen[known]).sum() / max(1, known.sum())
+        )
+
     def by_channel(self, info: ArtefactInfo) -> Mapping[str, float]:
         """Return the share of recent readings outside, of each channel that was outside at all."""
         pairs = zip(info.training_ranges, self.outside, self.seen, strict=True)
@@ -91,16 +103,16 @@ def cold(info: ArtefactInfo) -> Drift:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Where doubt begins: share outside, and seconds since the training (None: no limit)."""
+    """Where doubt begins: share outside for good, seconds since the training (None: no limit)."""
 
     drift_limit_ratio: float
     stale_after_seconds: float | None
 
     def doubts(self, info: ArtefactInfo, drift: Drift, wall: float) -> frozenset[Doubt]:
         """Return why a model may not drive remediation at `wall` (seconds since the epoch)."""
-        ratio, limit = drift.ratio, self.stale_after_seconds
+        limit = self.stale_after_seconds
         holds = {
-            Doubt.DRIFTED: ratio is not None and ratio > self.drift_limit_ratio,
+            Doubt.DRIFTED: drift.settled > self.drift_limit_ratio,
             Doubt.STALE: limit is not None and wall - info.trained_timestamp > limit,
         }
         return frozenset(doubt for doubt, held in holds.items() if held)

@@ -56,12 +56,18 @@ def quiet_weight(courses: Sequence[Course], rate: float = BASE_FAILURES_PER_NODE
     return events / rate / quiet if events and quiet else 1.0
 
 
-def moments(courses: Sequence[Course], horizon: int, heavy: float | None = None) -> Moments:
+def moments(
+    courses: Sequence[Course],
+    horizon: int,
+    heavy: float | None = None,
+    rate: float = BASE_FAILURES_PER_NODE_WEEK,
+) -> Moments:
     """Take one moment an hour, as far as it is known whether the node fails within the horizon.
 
-    `heavy` is the weight of nodes that do not fail; none given: to the field's rate.
+    `heavy` is the weight of nodes that do not fail; none given: that which makes
+    failures as frequent as `rate`, per node-week.
     """
-    heavy = quiet_weight(courses) if heavy is None else heavy
+    heavy = quiet_weight(courses, rate) if heavy is None else heavy
     failed, weights, nodes, places = [], [], [], []
     for number, course in enumerate(courses):
         hourly = np.unique(np.floor(course.hours), return_index=True)[1]

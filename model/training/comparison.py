@@ -78,11 +78,10 @@ def _curve(courses: Sequence[Course], one: Rated, found: Sequence[Point]) -> Cur
 
 
 def compare(
-    courses: Sequence[Course], ours: Rated, rivals: Sequence[Rated], horizons: int, heavy: float
+    courses: Sequence[Course], ours: Rated, rivals: Sequence[Rated], at: Sequence[Moments]
 ) -> tuple[RivalLine, ...]:
-    """Return one line per rival; `heavy` is the weight of nodes that do not fail."""
+    """Return one line per rival; `at` [horizon] are the moments that its probabilities are of."""
     found = points(courses, ours.values)
-    at = [calibration.moments(courses, horizon, heavy) for horizon in range(horizons)]
     return tuple(_line(courses, ours, found, rival, at) for rival in rivals)
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from model.artefact import ArtefactInfo
     from model.runtime import Predictor
+    from model.training.calibration import Moments
     from model.training.comparison import Beside
     from model.training.course import Course, Verdict
     from model.training.dataset import Episode
@@ -116,7 +117,11 @@ def report(judged: Judged, rivals: Sequence[Rated], data: str, field_rate: float
     weeks = sum(course.weeks for course in courses)
     events = sum(course.outcome is not None for course in courses)
     rate = events / max(weeks, 1e-9) if field_rate is None else field_rate
-    heavy = 1.0 if field_rate is None else calibration.quiet_weight(courses, field_rate)
+    heavy = 1.0 if field_rate is None else None
+    at = [
+        calibration.moments(courses, horizon, heavy, rate)
+        for horizon in range(len(judged.horizons))
+    ]
     alone = np.zeros(len(courses), np.int64)
     ours = Rated("Forewarn", HEADLINE[1], judged.values(headline), (), alone)
     return Report(
@@ -140,9 +145,9 @@ def report(judged: Judged, rivals: Sequence[Rated], data: str, field_rate: float
             _kind_line(judged, kind) for kind in dict.fromkeys(course.kind for course in courses)
         ),
         paces=_paces(judged),
-        calibration=tuple(_calibration(judged, h, heavy) for h in range(len(judged.horizons))),
+        calibration=tuple(_calibration(judged, horizon, one) for horizon, one in enumerate(at)),
         curves=curves(courses, [ours, *rivals]),
-        rivals=compare(courses, ours, rivals, len(judged.horizons), heavy),
+        rivals=compare(courses, ours, rivals, at),
         examples=examples(judged.replays, judged.causes, judged.channels, headline, HEADLINE[1]),
     )
 
@@ -280,8 +285,8 @@ def _pace_line(
     )
 
 
-def _calibration(judged: Judged, horizon: int, heavy: float) -> CalibrationLine:
-    name, at = judged.horizons[horizon], calibration.moments(judged.courses, horizon, heavy)
+def _calibration(judged: Judged, horizon: int, at: Moments) -> CalibrationLine:
+    name = judged.horizons[horizon]
     if not len(at.failed):
         return CalibrationLine(name, 0, 0.0, 0.0, 0.0, 0.0, None, None, None, None, ())
     said = at.of(judged.values(horizon))

@@ -108,8 +108,7 @@ def _calibrated(
         courses.append(course(episode, steps))
         for rival, found in zip(ready, scores, strict=True):
             found.append(rival.score(episode, steps))
-    heavy = calibration.quiet_weight(courses, field_rate)
-    at = [calibration.moments(courses, horizon, heavy) for horizon in range(horizons)]
+    at = [calibration.moments(courses, horizon, rate=field_rate) for horizon in range(horizons)]
     return tuple(
         Calibrated(rival, tuple(Isotonic.fit(known.of(found), known) for known in at))
         for rival, found in zip(ready, scores, strict=True)

@@ -53,6 +53,16 @@ def test_a_strange_day_after_a_usual_week_weighs_half() -> None:
     assert held.ratio == pytest.approx(0.5, abs=0.01)
 
 
+def test_what_came_in_these_days_is_not_strange_for_good_and_what_stays_is() -> None:
+    week = after(*[[USUAL]] * 7 * DAY)
+    three_days = after(*[[[10.0, 1_000.0]]] * 3 * DAY, known=week)
+    assert (three_days.ratio, three_days.settled) == (pytest.approx(0.44, abs=0.01), 0.0)
+    five_days = after(*[[[10.0, 1_000.0]]] * 2 * DAY, known=three_days)
+    assert five_days.settled == 0.5
+    assert after([[10.0, 1_000.0]]).settled == 0.5, "a foreign machine is strange at once"
+    assert drift.cold(INFO).settled == 0.0
+
+
 def test_what_is_not_read_changes_nothing() -> None:
     held = after([[95.0, NAN]])
     assert held.ratio == 1.0
