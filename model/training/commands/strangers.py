@@ -22,7 +22,7 @@ from model.training.fitting.rows import score
 from model.training.fitting.sizes import recipe
 from model.training.judging.budget import exposed_weeks, points, verdicts, within
 from model.training.judging.course import Course
-from model.training.judging.evaluate import HEADLINE, quartiles
+from model.training.judging.lines import HEADLINE, quartiles
 from model.training.network.graph import within as reached
 from model.training.network.hazard import EDGES_HOURS, GPU_CAUSES
 from simulator.faults import STORIES

@@ -10,7 +10,7 @@ from model.schema import Cause
 from model.training.episodes.labels import Outcome
 from model.training.judging.budget import exposed_weeks, points, within
 from model.training.judging.course import Course, alerts, judge
-from model.training.judging.evaluate import Judged
+from model.training.judging.lines import Judged
 from model.training.judging.rates import poisson_lower, poisson_upper, wilson
 from model.training.judging.replay import Replay
 
