@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING, Any
 
 from kubernetes import client
 
-from benchmarks.pool import GRACE_SECONDS, PODS_PER_NODE, SHIPPED, Pool, wait
+from benchmarks.inventory import GRACE_SECONDS, PODS_PER_NODE
+from benchmarks.pool import SHIPPED, Pool, wait
 from benchmarks.rows import Row, quantiles
 from simulator.controlplane.kubelet import FakeKubelets
 

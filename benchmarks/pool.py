@@ -17,9 +17,11 @@ import yaml
 from kubernetes import client, config
 from urllib3.exceptions import HTTPError
 
+from benchmarks.inventory import SINCE, a_node, a_pod
+from benchmarks.monitoring import TimedMonitoring
 from simulator.controlplane.plane import ControlPlane
 from simulator.processes import Processes, free_port
-from tests.remediation.monitoring import Monitoring, a_post
+from tests.remediation.monitoring import a_post
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -28,9 +30,6 @@ if TYPE_CHECKING:
 TOKEN = "benchmark"  # noqa: S105 - it guards nothing
 NAMESPACE = "forewarn"
 GONE = 404
-PODS_PER_NODE = 8
-GRACE_SECONDS = 30
-SINCE = "2026-01-01T00:00:00Z"
 LIFTED: dict[str, Any] = {
     "concurrency": 100_000,
     "domains": [],
@@ -57,26 +56,6 @@ SHIPPED: dict[str, Any] = {
     "suspects": 2000,
 }
 """The shipped restraint again."""
-
-
-class TimedMonitoring(Monitoring):
-    """Alertmanager and Prometheus that bear out every alert, and note when they were asked."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.spans: list[tuple[float, float]] = []
-
-    def __call__(self, environ: Any, start_response: Any) -> Iterable[bytes]:
-        """Answer one request."""
-        came = time.perf_counter()
-        answer = super().__call__(environ, start_response)
-        self.spans.append((came, time.perf_counter()))
-        return answer
-
-    def busy_between(self, began: float, ended: float) -> float:
-        """Return the seconds from the first question to the last answer within a time."""
-        spans = [span for span in self.spans if began < span[0] and span[1] < ended]
-        return spans[-1][1] - spans[0][0] if spans else 0.0
 
 
 class Pool:
@@ -304,55 +283,6 @@ class Pool:
     def _side_by_side(self, call: Callable[[Any], Any], things: list[Any]) -> None:
         with ThreadPoolExecutor(8) as lanes:
             list(lanes.map(call, things))
-
-
-def a_node(name: str) -> dict[str, Any]:
-    """A Ready node as its kubelet would register it, with as much in it as a real one's."""
-    resources = {"cpu": "128", "memory": "2Ti", "pods": "110", "nvidia.com/gpu": "8"}
-    condition = {"lastHeartbeatTime": SINCE, "lastTransitionTime": SINCE, "reason": "Kubelet"}
-    pressures = ("MemoryPressure", "DiskPressure", "PIDPressure")
-    return {
-        "metadata": {
-            "name": name,
-            "labels": {"nvidia.com/gpu.present": "true", "kubernetes.io/hostname": name},
-        },
-        "spec": {"podCIDR": "10.0.0.0/24", "providerID": f"sim://{name}"},
-        "status": {
-            "capacity": resources,
-            "allocatable": resources,
-            "conditions": [
-                {"type": "Ready", "status": "True", **condition},
-                *({"type": kind, "status": "False", **condition} for kind in pressures),
-            ],
-            "images": [
-                {"names": [f"registry.example/image-{number}:1"], "sizeBytes": 1 << 30}
-                for number in range(20)
-            ],
-        },
-    }
-
-
-def a_pod(node: str, number: int) -> dict[str, Any]:
-    """A running pod of the node's own job, bound to it."""
-    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": f"job-{node}", "uid": f"job-{node}"}
-    return {
-        "metadata": {
-            "name": f"{node}-{number}",
-            "labels": {"batch.kubernetes.io/job-name": f"job-{node}"},
-            "ownerReferences": [{**owner, "controller": True}],
-        },
-        "spec": {
-            "nodeName": node,
-            "terminationGracePeriodSeconds": GRACE_SECONDS,
-            "containers": [
-                {
-                    "name": "work",
-                    "image": "work",
-                    "resources": {"limits": {"nvidia.com/gpu": "1"}},
-                }
-            ],
-        },
-    }
 
 
 def wait(holds: Callable[[], Any], seconds: float) -> None:
