@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING, Any
 
 from kubernetes import client
 
-from benchmarks.inventory import GRACE_SECONDS, PODS_PER_NODE
-from benchmarks.pool import SHIPPED, Pool, wait
+from benchmarks.objects import GRACE_SECONDS
+from benchmarks.pool import PODS_PER_NODE, Pool, wait
+from benchmarks.restraint import SHIPPED
 from benchmarks.rows import Row, quantiles
 from simulator.controlplane.kubelet import FakeKubelets
 

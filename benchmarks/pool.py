@@ -17,11 +17,11 @@ import yaml
 from kubernetes import client, config
 from urllib3.exceptions import HTTPError
 
-from benchmarks.inventory import SINCE, a_node, a_pod
-from benchmarks.monitoring import TimedMonitoring
+from benchmarks.objects import SINCE, a_node, a_pod
+from benchmarks.restraint import LIFTED
 from simulator.controlplane.plane import ControlPlane
 from simulator.processes import Processes, free_port
-from tests.remediation.monitoring import a_post
+from tests.remediation.monitoring import Monitoring, a_post
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -30,32 +30,27 @@ if TYPE_CHECKING:
 TOKEN = "benchmark"  # noqa: S105 - it guards nothing
 NAMESPACE = "forewarn"
 GONE = 404
-LIFTED: dict[str, Any] = {
-    "concurrency": 100_000,
-    "domains": [],
-    "waves": 100_000,
-    "namespace_waves": 100_000,
-    "predicted_nodes": 100_000,
-    "unavailable_nodes": 100_000,
-    "unavailable_percent": 100,
-    "token_burst": 100_000,
-    "breaker_grants": 100_000,
-    "suspects": 100_000,
-}
-"""Limits that limit nothing: what is measured is the hands, not their restraint."""
-SHIPPED: dict[str, Any] = {
-    "concurrency": 2,
-    "domains": [{"label": "topology.kubernetes.io/rack", "concurrency": 1}],
-    "waves": 1,
-    "namespace_waves": 1,
-    "predicted_nodes": 3,
-    "unavailable_nodes": 5,
-    "unavailable_percent": 10,
-    "token_burst": 2,
-    "breaker_grants": 3,
-    "suspects": 2000,
-}
-"""The shipped restraint again."""
+PODS_PER_NODE = 8
+
+
+class TimedMonitoring(Monitoring):
+    """Alertmanager and Prometheus that bear out every alert, and note when they were asked."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.spans: list[tuple[float, float]] = []
+
+    def __call__(self, environ: Any, start_response: Any) -> Iterable[bytes]:
+        """Answer one request."""
+        came = time.perf_counter()
+        answer = super().__call__(environ, start_response)
+        self.spans.append((came, time.perf_counter()))
+        return answer
+
+    def busy_between(self, began: float, ended: float) -> float:
+        """Return the seconds from the first question to the last answer within a time."""
+        spans = [span for span in self.spans if began < span[0] and span[1] < ended]
+        return spans[-1][1] - spans[0][0] if spans else 0.0
 
 
 class Pool:

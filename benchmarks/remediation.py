@@ -39,8 +39,8 @@ from typing import TYPE_CHECKING
 from benchmarks import failings
 from benchmarks.budgets import budgets
 from benchmarks.failings import pool_of
-from benchmarks.inventory import GRACE_SECONDS, PODS_PER_NODE
-from benchmarks.pool import Pool, wait
+from benchmarks.objects import GRACE_SECONDS
+from benchmarks.pool import PODS_PER_NODE, Pool, wait
 from benchmarks.rows import Row, quantiles
 from simulator.controlplane.plane import assets
 

@@ -16,6 +16,8 @@ from remediation.catalog import Catalog
 from remediation.checkpoint_http import HttpHook
 from remediation.evidence.endpoint import Endpoint
 from remediation.evidence.http import HttpEvidence
+from remediation.front.pages import Pages
+from remediation.front.webhook import CALL_SECONDS, Webhook
 from remediation.inbox import Inbox
 from remediation.kube.cluster import KubeCluster
 from remediation.kube.connection import connect
@@ -25,10 +27,8 @@ from remediation.kube.mirror import Mirror
 from remediation.leadership import Elector, renewal_call_seconds
 from remediation.live_policy import LivePolicy
 from remediation.loop import Loop, Pace
-from remediation.pages import Pages
 from remediation.ports import CallFailed, FailureReason
 from remediation.report import Report
-from remediation.webhook import CALL_SECONDS, Webhook
 
 if TYPE_CHECKING:
     from collections.abc import Callable

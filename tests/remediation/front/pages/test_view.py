@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from remediation.advice import ADVICE
+from remediation.front.advice import ADVICE
+from remediation.front.view import ORDER, SECTIONS, ago, look
 from remediation.policy.facts.refusal import Reason, Refusal
 from remediation.policy.steps import Decision, EpisodeState, Finding
 from remediation.report import Status
-from remediation.view import ORDER, SECTIONS, ago, look
 
 WAITING = {EpisodeState.DEFERRED, EpisodeState.OBSERVED}
 

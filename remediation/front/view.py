@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from remediation.advice import ADVICE
+from remediation.front.advice import ADVICE
 from remediation.policy.steps import EpisodeState
 
 if TYPE_CHECKING:

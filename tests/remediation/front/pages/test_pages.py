@@ -13,7 +13,7 @@ from werkzeug.test import Client
 from daemon.logs import logger
 from daemon.secrets import SecretFile
 from remediation.catalog import Catalog
-from remediation.pages import Pages
+from remediation.front.pages import Pages
 from remediation.policy.facts.ledger import Breaker
 from remediation.policy.plan import plan, summary
 from remediation.report import Report

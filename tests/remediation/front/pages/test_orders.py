@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.remediation.pages.test_pages import BEARER, Face
+from tests.remediation.front.pages.test_pages import BEARER, Face
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,10 +13,10 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 from werkzeug.routing import Map, Rule
 from werkzeug.wrappers import Request, Response
 
-from remediation.desk import Desk
-from remediation.gate import Admission, SeldomLog, admission, answer, judge
+from remediation.front.desk import Desk
+from remediation.front.gate import Admission, SeldomLog, admission, answer, judge
+from remediation.front.view import advice, ago, look
 from remediation.policy.orders import Order, Verb
-from remediation.view import advice, ago, look
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -87,7 +87,7 @@ class Pages:
         self._seldom = SeldomLog(log, clock)
         self._desk = Desk(ledger=ledger, wake=wake, clock=clock, log=log, seldom=self._seldom)
         self._templates = jinja2.Environment(
-            loader=jinja2.PackageLoader("remediation"),
+            loader=jinja2.PackageLoader("remediation.front"),
             autoescape=True,
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,

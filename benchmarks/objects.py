@@ -1,10 +1,9 @@
-"""Nodes and pods as the benchmarks of remediation put them on an API server."""
+"""Nodes and pods that the benchmarks of remediation register, with as much in them as real ones."""
 
 from __future__ import annotations
 
 from typing import Any
 
-PODS_PER_NODE = 8
 GRACE_SECONDS = 30
 SINCE = "2026-01-01T00:00:00Z"
 

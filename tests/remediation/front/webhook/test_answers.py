@@ -18,15 +18,15 @@ from daemon.logs import logger
 from daemon.secrets import SecretFile
 from daemon.serving import Server
 from remediation.catalog import Catalog
-from remediation.inbox import Inbox
-from remediation.policy.bounds.limits import Limits
-from remediation.policy.facts.ledger import Ledger
-from remediation.webhook import (
+from remediation.front.webhook import (
     CROSSED_SECONDS,
     INBOX_SECONDS,
     LAST_ATTEMPT_SECONDS,
     Webhook,
 )
+from remediation.inbox import Inbox
+from remediation.policy.bounds.limits import Limits
+from remediation.policy.facts.ledger import Ledger
 from tests.remediation.memory import MemoryLedger
 from tests.remediation.monitoring import ALERT, a_post
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
     from daemon.clocks import Clock
-    from remediation.gate import SeldomLog
+    from remediation.front.gate import SeldomLog
     from remediation.ports import LedgerStore
 
 

@@ -14,7 +14,7 @@ from werkzeug.wrappers import Request, Response
 
 from remediation.alert import AlertsUndecodable, Post, read_post
 from remediation.catalog import PostOutcome
-from remediation.gate import Admission, SeldomLog, admission, answer
+from remediation.front.gate import Admission, SeldomLog, admission, answer
 from remediation.inbox import Recording
 from remediation.policy.facts.ledger import LedgerFull
 from remediation.ports import CallFailed, Conflict, swap
