@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     Windows = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
     from model.training.plan import Planned
 
-NOT_JUDGED = Evaluation("nothing", "24h", 0.5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (0, 0), 0, 0, 0)
+NOT_JUDGED = Evaluation(
+    "nothing", *evaluation.HEADLINE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (0, 0), 0, 0, 0
+)
 PARITY_MOMENTS = 12
 
 

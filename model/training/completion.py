@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import onnx
-import torch
-from onnx import numpy_helper
 
 from model import runtime
 from model.runtime import ModelRefused, Refusal
-from model.training import export
+from model.training import constants, export
 from model.training.scaling import Scaling
 
 if TYPE_CHECKING:
@@ -27,14 +25,12 @@ def complete(path: Path) -> bool:
     info = runtime.load(path).info
     if info.training_ranges:
         return False
-    model = onnx.load(path)
-    constants = {tensor.name: tensor for tensor in model.graph.initializer}
+    held = constants.read(path)
     scaling = Scaling(info.names)
     for name in ("centre", "scale"):
-        held = constants.get(f"scaling.{name}")
-        if held is None:
+        if f"scaling.{name}" not in held:
             raise ModelRefused(Refusal.METADATA, f"{path}: no scaling.{name}: train again")
-        getattr(scaling, name).copy_(torch.from_numpy(numpy_helper.to_array(held).copy()))
+        getattr(scaling, name).copy_(held[f"scaling.{name}"])
     whole = msgspec.structs.replace(info, training_ranges=scaling.ranges())
-    export.write(path, export.serialise(model, whole))
+    export.write(path, export.serialise(onnx.load(path), whole))
     return True

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from model import schema
 from model.artefact import ArtefactInfo, ChannelUse, Evaluation, Provenance, Training
-from model.training import fit, likelihood
+from model.training import constants, fit, likelihood
 from model.training.dataset import REQUIRED, draw_profile, masked
 from model.training.graph import Graph
 from model.training.hazard import GPU_CAUSES, NODE_CAUSES
@@ -24,6 +24,7 @@ from simulator.shown import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
     from model.schema import Cause
     from model.training.dataset import Episode
@@ -75,18 +76,28 @@ class Run:
 
     def train(self) -> Trained:
         """Run all steps; raises `fit.Diverged`."""
-        torch.set_num_threads(THREADS)
-        torch.use_deterministic_algorithms(mode=True)
-        torch.manual_seed(self.recipe.seed)
+        self.settle()
         graph = self.scored_graph()
         self.fit_hazards(graph, {split: self.collect(graph, split).rows() for split in LEARNED})
         return Trained(graph, self._told())
+
+    def settle(self) -> None:
+        """Fix everything on which the same recipe could come to other weights."""
+        torch.set_num_threads(THREADS)
+        torch.use_deterministic_algorithms(mode=True)
+        torch.manual_seed(self.recipe.seed)
 
     def scored_graph(self) -> Graph:
         """Return a graph that knows healthy nodes, and nothing of failures yet."""
         graph: Graph = Graph(list(SHOWN)).eval()
         self._fit_tadgan(graph, self._healthy(Split.FIT, self.recipe.windows, "healthy windows"))
         self._freeze(graph, self._healthy(Split.HELD, self.recipe.windows // 5, "held-out windows"))
+        return graph
+
+    def graph_of(self, artefact: Path) -> Graph:
+        """Return the same from an artefact, as far as it was trained by this recipe."""
+        graph: Graph = Graph(list(SHOWN)).eval()
+        constants.know_health(graph, artefact)
         return graph
 
     def _healthy(self, split: Split, rows: int, stage: str) -> Tensor:
