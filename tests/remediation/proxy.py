@@ -135,6 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._pass_on(answer)
             return
         if fate is Fate.LOSES_ITS_ANSWER:
+            answer.close()
             self.close_connection = True
             return
         self.send_response(answer.status_code)

@@ -60,10 +60,11 @@ def _room(
         floor.place(pod, avoid=snapshot.ledger.grants)
     for job in sorted(moves):
         pods = moves[job]
-        if _place(job, pods, floor, snapshot):
-            no = None if _may_shrink(pods) else _contested(job, pods, floor)
+        placed, shrinks = _place(job, pods, floor, snapshot), _may_shrink(pods)
+        if shrinks:
+            no = None if placed else _at_others_cost(job, pods, floor, snapshot)
         else:
-            no = _no_room(job, pods, floor, snapshot, shrinks=_may_shrink(pods))
+            no = _contested(job, pods, floor) if placed else _no_room(job, pods, floor, snapshot)
         if no is not None:
             return no
     return None
@@ -115,26 +116,39 @@ def _untied(pod: Pod, job: Job) -> Pod:
     return replace(pod, node_selector=rest)
 
 
-def _no_room(
-    job: Job, pods: tuple[Pod, ...], floor: Floor, snapshot: Snapshot, *, shrinks: bool
-) -> Refusal | None:
-    """Say who has nowhere to go; one that shrinks may go all the same, unless at others' cost."""
+def _no_room(job: Job, pods: tuple[Pod, ...], floor: Floor, snapshot: Snapshot) -> Refusal:
     before, taken = floor.placed, snapshot.ledger.grants
-    words = f"healthy nodes have no room for {len(pods)} pods of {job} at once"
     for pod in pods:
         untied = _untied(pod, job)
         fits = floor.place(untied, avoid=taken)
         floor.take_back(before)
-        if fits:
-            continue
-        victim = floor.victim_of(untied, avoid=taken)
-        if victim is not None:
-            words = f"no healthy node can take {pod} of {job} unless it preempts {victim}"
-            return Refusal(Reason.NO_CAPACITY, words)
-        words = f"no healthy node can take {pod} of {job}"
-        if not shrinks:
-            break
-    return None if shrinks else Refusal(Reason.NO_CAPACITY, words)
+        if not fits:
+            return _nowhere(pod, job, floor.victim_of(untied, avoid=taken))
+    words = f"healthy nodes have no room for {len(pods)} pods of {job} at once"
+    return Refusal(Reason.NO_CAPACITY, words)
+
+
+def _at_others_cost(
+    job: Job, pods: tuple[Pod, ...], floor: Floor, snapshot: Snapshot
+) -> Refusal | None:
+    """Return who would be preempted for those of an elastic job that find no room, or None."""
+    before, taken = floor.placed, snapshot.ledger.grants
+    try:
+        for pod in largest_first(pods):
+            untied = _untied(pod, job)
+            if floor.place(untied, avoid=taken):
+                continue
+            victim = floor.victim_of(untied, avoid=taken)
+            if victim is not None:
+                return _nowhere(pod, job, victim)
+        return None
+    finally:
+        floor.take_back(before)
+
+
+def _nowhere(pod: Pod, job: Job, victim: Pod | None) -> Refusal:
+    unless = f" unless it preempts {victim}" if victim is not None else ""
+    return Refusal(Reason.NO_CAPACITY, f"no healthy node can take {pod} of {job}{unless}")
 
 
 def _unread(pod: Pod, snapshot: Snapshot) -> list[str]:

@@ -30,7 +30,9 @@ def plane(control_plane_programs, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def cluster(plane):
-    return Quiet(plane)
+    found = Quiet(plane)
+    yield found
+    found.api.close()
 
 
 @pytest.fixture

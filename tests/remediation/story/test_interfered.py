@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +11,7 @@ from kubernetes import client
 from remediation.policy.facts.mark import EPISODE_ANNOTATION
 from simulator.controlplane.definitions import define
 from tests.remediation.site import SOON_BACK, eventually
+from tests.remediation.story.test_handed_over import a_repair_job
 from tests.remediation.story.test_migrated import add_replicas, running_on
 from tests.remediation.story.test_saved_first import add_claim, add_trainer, with_volume
 
@@ -70,6 +71,16 @@ def a_pod(site: Site) -> str:
     return sick
 
 
+def of_one_domain(site: Site) -> dict[str, Any]:
+    """All nodes of the story are one domain."""
+    limits = {"unavailable_percent": 100, "domains": [{"label": "story"}]}
+    return {"limits": limits, "facility": {"calm_seconds": 0.5}}
+
+
+def with_repair(site: Site) -> dict[str, Any]:
+    return {"handover": {"object": a_repair_job(site)}}
+
+
 @dataclass(frozen=True)
 class State:
     """How an episode comes into a state and stays there; `quiet` is how the alert stands then."""
@@ -80,11 +91,12 @@ class State:
     alert: dict[str, str] = field(default_factory=dict)
     quiet: bool = False
     release: dict[str, Any] = field(default_factory=lambda: NEVER)
+    more: Callable[[Site], dict[str, Any]] = lambda _: {}
 
     @property
     def is_soft(self) -> bool:
         """Whether the node is only tainted softly."""
-        return self.name in {"elevated", "probation"}
+        return self.name in {"elevated", "probation", "facility"}
 
 
 STATES = [
@@ -95,6 +107,8 @@ STATES = [
     State("migrating", a_pod_that_does_not_end),
     State("blocked", a_pod_behind_a_budget),
     State("drained"),
+    State("handed_over", more=with_repair),
+    State("facility", alert={"remediation": "facility"}, more=of_one_domain),
     State("verifying", quiet=True),
     State("probation", quiet=True, release=ON_TRIAL),
 ]
@@ -114,7 +128,7 @@ class Scene:
         eventually(lambda: site.mark(sick))
         if state.quiet:
             site.monitoring.quiet(sick)
-        eventually(lambda: running.metric("episodes", state=state.name) == 1)
+        eventually(lambda: running.metric("episodes", state=state.name) >= 1)
         eventually(lambda: self.asked() == (state.name == "migrating"))
         self.before = running_on(site)
         self.evictions = self.asked()
@@ -138,7 +152,7 @@ def play(site: Site, state: State, then: Callable[[Scene], None]) -> None:
     """Bring an episode into `state`, and do to it what `then` does."""
     sick = state.prepare(site)
     limits = {"unavailable_percent": 100, "domains": []}
-    policy = {"mode": state.mode, "limits": limits, "release": state.release}
+    policy = {"mode": state.mode, "limits": limits, "release": state.release, **state.more(site)}
     try:
         with site.run(policy=policy) as running:
             then(Scene(site, state, running, sick))
@@ -218,5 +232,4 @@ def test_when_the_alert_ends_the_node_comes_back_and_no_more_work_leaves(
         assert scene.site.cordoned() == []
         assert scene.harmed_nobody_since()
 
-    soon = State(state.name, state.prepare, state.mode, state.alert, quiet=False, release=SOON_BACK)
-    play(real_site, soon, then)
+    play(real_site, replace(state, release=SOON_BACK), then)

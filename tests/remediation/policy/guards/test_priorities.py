@@ -53,6 +53,24 @@ def test_an_elastic_job_does_not_shrink_where_its_successor_would_preempt() -> N
     assert reasons(at_their_cost) == {"n1": Reason.NO_CAPACITY}
 
 
+def test_nor_where_only_some_of_them_find_room() -> None:
+    notes = {"forewarn.dev/shrink": "true"}
+    pods = tuple(a_pod(name, notes=notes, **wanting(4.0, priority=9)) for name in ("a", "b"))
+    low = a_pod("low", node="n2", **wanting(4.0))
+
+    def told(*residents: Any) -> Any:
+        snapshot = a_suspect_snapshot(
+            nodes={"n1": a_target("n1"), "n2": a_target()}, pods={"n1": pods, "n2": residents}
+        )
+        return room({job_of(pods[0]): pods}, snapshot, Floor(snapshot))
+
+    assert told() is None
+    assert told(a_pod("equal", node="n2", **wanting(4.0, priority=9))) is None
+    no = told(low)
+    assert no is not None
+    assert no.words.endswith("unless it preempts jobs/low")
+
+
 def test_work_does_not_go_where_somebody_who_waits_would_preempt_it() -> None:
     waits = a_pod("big", **wanting(8.0, priority=1000))
     taken = a_pod("low", node="n2", **wanting(1.0))
