@@ -55,12 +55,11 @@ def quiet_weight(
 ) -> float:
     """How much each of these moments of quiet nodes stands for, one an hour.
 
-    Together they are the time in which nodes that fail at `rate` (per node-week)
-    have as many failures as the courses.
-
-     Of quiet nodes the last hours before the end of the record are not
-    among them, since nobody knows what comes after; of failing ones none is
-    lost.  Weighed by node time alone, 72 h would see half as many failures again.
+    Together they are the time in which nodes that fail at `rate` per node-week
+    have as many failures as the courses.  Of quiet nodes the last hours before
+    the end of the record are not among them, since nobody knows what comes
+    after; of failing ones none is lost.  Weighed by node time alone, 72 h would
+    see half as many failures again.
     """
     events = sum(course.outcome is not None for course in courses)
     hours = events / rate * HOURS_PER_WEEK
