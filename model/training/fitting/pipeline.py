@@ -18,12 +18,14 @@ from model.training.episodes.plan import Amounts, Split, plan
 from model.training.episodes.stock import Simulated
 from model.training.fitting import base_rate, fit, likelihood
 from model.training.fitting.rows import MOMENTS_AT_ONCE, Collector, field_weights, score
+from model.training.network import constants
 from model.training.network.graph import Graph
 from model.training.network.hazard import GPU_CAUSES, NODE_CAUSES
 from simulator.instruments.shown import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
     from model.schema import Cause
     from model.training.episodes.dataset import Episode
@@ -75,17 +77,27 @@ class Run:
 
     def train(self) -> Trained:
         """Run all steps; raises `fit.Diverged`."""
-        reproducible()
-        torch.manual_seed(self.recipe.seed)
+        self.settle()
         graph = self.scored_graph()
         self.fit_hazards(graph, {split: self.collect(graph, split).rows() for split in LEARNED})
         return Trained(graph, self._told())
+
+    def settle(self) -> None:
+        """Fix everything on which the same recipe could come to other weights."""
+        reproducible()
+        torch.manual_seed(self.recipe.seed)
 
     def scored_graph(self) -> Graph:
         """Return a graph that knows healthy nodes, and nothing of failures yet."""
         graph: Graph = Graph(list(SHOWN)).eval()
         self._fit_tadgan(graph, self._healthy(Split.FIT, self.recipe.windows, "healthy windows"))
         self._freeze(graph, self._healthy(Split.HELD, self.recipe.windows // 5, "held-out windows"))
+        return graph
+
+    def graph_of(self, artefact: Path) -> Graph:
+        """Return the same from an artefact, as far as it was trained by this recipe."""
+        graph: Graph = Graph(list(SHOWN)).eval()
+        constants.know_health(graph, artefact)
         return graph
 
     def _healthy(self, split: Split, rows: int, stage: str) -> Tensor:
