@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 BUNDLED = Path(__file__).parent / "bundled" / "fleet.onnx"
 DEFAULT_SEED = site.DEFAULT_SEED
 EXTRA_MODULES = frozenset({"torch", "onnx", "rich"})
+GO_ON = frozenset({"train", "backtest"})
+"""What keeps in --work what is done."""
 
 DESCRIPTION = """\
 Makes, judges and inspects artefacts: the ONNX files by which an exporter tells
@@ -163,6 +165,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     try:
         return int(arguments.run(arguments) or 0)
+    except KeyboardInterrupt:
+        if arguments.command in GO_ON and arguments.work is not None:
+            raise KeyboardInterrupt("give the same line again to go on") from None
+        raise
     except runtime.ModelRefused as error:
         return _refuse(str(error))
     except ModuleNotFoundError as error:
