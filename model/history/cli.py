@@ -11,8 +11,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from daemon import destinations
 from daemon.clocks import system_clock
 from daemon.prometheus import HistoryUnreadable
+from model import runtime
 from model.history import arguments as flags
 from model.history.refused import Refused
 
@@ -116,11 +118,14 @@ def train(arguments: argparse.Namespace) -> int:
     """Carry out a plan, making it first where there is none; 1 where a node could not be read."""
     if arguments.work is None:
         raise SystemExit("forewarn-model: train: --prometheus needs --work, a folder to keep in")
+    destinations.folder("--out", arguments.out)
     with _clearly():
         waits = FLEET_WAIT_SECONDS if arguments.only == "nodes" else 0.0
         if waits and not arguments.prometheus:
             _wait_for_plan(arguments.work, waits)
         plan = _known_or_made(arguments, arguments.shards)
+        if line := destinations.made(arguments.out):
+            print(f"forewarn-model: {line}", file=sys.stderr)
         from model.training.commands import site as site_command
         from model.training.site.campaign import Folders
 
@@ -204,14 +209,20 @@ def _made(arguments: argparse.Namespace, shards: int) -> Plan:
 
 
 def _backtest(arguments: argparse.Namespace) -> None:
-    from model.training.commands import backtest
-
+    html, json = arguments.html, arguments.json
+    for flag, path in (("--html", html), ("--json", json)):
+        if path is not None:
+            destinations.file(flag, path)
+    runtime.load(arguments.file)
     with _clearly(), ExitStack() as stack:
-        work = arguments.work or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         asked = flags.read(arguments, system_clock().wall)
-        html = arguments.html
+        asked.server.access()
+        print(f"forewarn-model: backtest: asks {asked.server.url}", file=sys.stderr, flush=True)
+        from model.training.commands import backtest
+
+        work = arguments.work or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         beside = html.with_suffix(".json") if html is not None else None
-        backtest.run(arguments.file, asked, work, html=html, json=arguments.json or beside)
+        backtest.run(arguments.file, asked, work, html=html, json=json or beside)
 
 
 @contextmanager
