@@ -14,6 +14,8 @@ from typing import Any
 
 import msgspec
 
+from remediation.names import NODE
+
 
 class AlertsUndecodable(Exception):
     """The body is not a list of alerts: what was expected and where it failed."""
@@ -99,7 +101,6 @@ class _RawPost(msgspec.Struct):
     truncatedAlerts: int = 0  # noqa: N815
 
 
-_NODE = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\Z")
 _WORD = re.compile(r"[A-Za-z0-9_.:-]{0,128}\Z")
 _POSTS = msgspec.json.Decoder(_RawPost)
 _LISTS = msgspec.json.Decoder(list[_RawAlert])
@@ -172,7 +173,7 @@ def _unusable(labels: dict[str, str], cluster: str) -> Ignored | None:
     if labels.get("severity") not in set(Severity):
         return Ignored.UNKNOWN_SEVERITY
     words = (labels.get(name, "") for name in ("alertname", "cause", "horizon", "uuid"))
-    if not _NODE.match(labels["node"]) or not all(_WORD.match(word) for word in words):
+    if not NODE.match(labels["node"]) or not all(_WORD.match(word) for word in words):
         return Ignored.MALFORMED_LABEL
     return None
 
