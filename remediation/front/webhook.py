@@ -132,8 +132,15 @@ class Webhook:
             # What was left out counts as told for Alertmanager: only its API still knows.
             self._log.warning("webhook post truncated", missing=post.truncated)
             self._heard(True)
+        if post.astray:
+            self._log.warning(
+                "webhook alerts not usable",
+                reasons=post.astray,
+                example=post.stray,
+                expected_cluster=self._cluster,
+            )
         if not post.alerts:
-            return PostOutcome.NOTHING_TO_DO, answer(200, outcome="nothing to do")
+            return self._nothing_kept(post)
         try:
             return self._record(post)
         except LedgerFull as error:
@@ -143,6 +150,18 @@ class Webhook:
             self._log.warning("webhook post not kept", error=str(failure))
             self._catalog.errors.labels("kubernetes", failure.reason).inc()
             return PostOutcome.UNAVAILABLE, answer(503, error=str(failure))
+
+    def _nothing_kept(self, post: Post) -> tuple[PostOutcome, Response]:
+        """Tell what is none of our business from what was meant for us and does not fit.
+
+        Both are 200: sent again, it would not fit any better.
+        """
+        if not post.astray:
+            return PostOutcome.NOTHING_TO_DO, answer(200, outcome="nothing to do")
+        cluster = self._cluster
+        return PostOutcome.UNUSABLE, answer(
+            200, outcome="unusable", reasons=post.astray, expected_cluster=cluster
+        )
 
     def _record(self, post: Post) -> tuple[PostOutcome, Response]:
         began, now = self._clock.monotonic(), self._clock.wall()
