@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from remediation.names import NODE
 
@@ -58,6 +59,7 @@ class Ignored(StrEnum):
     UNKNOWN_SEVERITY = "unknown_severity"
     UNKNOWN_STATUS = "unknown_status"
     MALFORMED_LABEL = "malformed_label"
+    NOT_IN_POOL = "not_in_pool"
 
 
 class Alert(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,6 +104,16 @@ class Post(msgspec.Struct, frozen=True, kw_only=True):
         """How many alerts that ask for remediation cannot be used, by reason."""
         asking = (why.value for why in self.ignored if why is not Ignored.NO_REMEDIATION)
         return dict(sorted(Counter(asking).items()))
+
+    def keeping(self, alerts: tuple[Alert, ...], why: Ignored) -> Post:
+        """Return the post with `alerts` of its own only; the others are ignored, as `why`."""
+        if len(alerts) == len(self.alerts):
+            return self
+        kept = set(alerts)
+        left = [alert for alert in self.alerts if alert not in kept]
+        stray = {"alertname": left[0].name, "node": left[0].node}
+        ignored = (*self.ignored, *(why for _ in left))
+        return replace(self, alerts=alerts, ignored=ignored, stray=self.stray or stray)
 
 
 class _RawAlert(msgspec.Struct):
