@@ -6,19 +6,17 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import onnx
+import torch
+from onnx import numpy_helper
 
 from model import runtime
 from model.runtime import ModelRefused, Refusal
 from model.training.artefacts import export
 from model.training.fitting import base_rate
-from model.training.network import constants
 from model.training.network.scaling import Scaling
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
-
-    from torch import Tensor
 
 
 def complete(path: Path) -> bool:
@@ -30,19 +28,20 @@ def complete(path: Path) -> bool:
     info = runtime.load(path).info
     if info.training_ranges and info.base_rate is not None:
         return False
-    held = constants.read(path)
+    model = onnx.load(path)
     scaling = Scaling(info.names)
     for name in ("centre", "scale"):
-        getattr(scaling, name).copy_(_constant(held, f"scaling.{name}", path))
-    rate = base_rate.told(_constant(held, export.BASE_RATE, path), base_rate.FIELD)
+        getattr(scaling, name).copy_(_constant(model, f"scaling.{name}", path))
+    rate = base_rate.told(_constant(model, export.BASE_RATE, path), base_rate.FIELD)
     whole = msgspec.structs.replace(
         info, training_ranges=scaling.ranges(), base_rate=info.base_rate or rate
     )
-    export.write(path, export.serialise(onnx.load(path), whole))
+    export.write(path, export.serialise(model, whole))
     return True
 
 
-def _constant(held: Mapping[str, Tensor], name: str, path: Path) -> Tensor:
-    if name not in held:
-        raise ModelRefused(Refusal.METADATA, f"{path}: no {name}: train again")
-    return held[name]
+def _constant(model: onnx.ModelProto, name: str, path: Path) -> torch.Tensor:
+    for tensor in model.graph.initializer:
+        if tensor.name == name:
+            return torch.from_numpy(numpy_helper.to_array(tensor).copy())
+    raise ModelRefused(Refusal.METADATA, f"{path}: no {name}: train again")

@@ -16,6 +16,7 @@ from rich.console import Console
 
 from model import runtime
 from model.schema import HORIZONS
+from model.training.artefacts.constants import know_health
 from model.training.artefacts.export import write
 from model.training.commands.bars import Bars, progress
 from model.training.episodes.plan import Split
@@ -26,10 +27,12 @@ from model.training.fitting.sizes import recipe
 from model.training.judging.budget import exposed_weeks, points, verdicts, within
 from model.training.judging.course import Course
 from model.training.judging.lines import HEADLINE, quartiles
+from model.training.network.graph import Graph
 from model.training.network.graph import within as reached
 from model.training.network.hazard import EDGES_HOURS, GPU_CAUSES
 from simulator.faults import STORIES
 from simulator.faults.story import Pace
+from simulator.instruments.shown import SHOWN
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,7 +91,7 @@ def leave_each_out(size: str, seed: int, artefact: Path | None, json_path: Path 
 def turns(run: Run, seed: int, artefact: Path | None = None) -> Strangers:
     """Leave out each kind of fault once."""
     run.settle()
-    graph = run.scored_graph() if artefact is None else run.graph_of(artefact)
+    graph = run.scored_graph() if artefact is None else _knowing_health(artefact)
     untouched = {name: value.clone() for name, value in graph.hazard.state_dict().items()}
     collected = {split: run.collect(graph, split) for split in LEARNED}
     tested = [
@@ -107,6 +110,12 @@ def turns(run: Run, seed: int, artefact: Path | None = None) -> Strangers:
         run.report("kinds left out", done, len(faults), kind)
     weeks = exposed_weeks([course for course, _ in quiet])
     return Strangers(f"simulated splits of seed {seed}", weeks, BUDGET, tuple(lines))
+
+
+def _knowing_health(artefact: Path) -> Graph:
+    graph: Graph = Graph(list(SHOWN)).eval()
+    know_health(graph, artefact)
+    return graph
 
 
 def render(found: Strangers) -> str:

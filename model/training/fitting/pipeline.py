@@ -18,14 +18,12 @@ from model.training.episodes.plan import Amounts, Split, plan
 from model.training.episodes.stock import Simulated
 from model.training.fitting import base_rate, fit, likelihood
 from model.training.fitting.rows import MOMENTS_AT_ONCE, Collector, field_weights, score
-from model.training.network import constants
 from model.training.network.graph import Graph
 from model.training.network.hazard import GPU_CAUSES, NODE_CAUSES
 from simulator.instruments.shown import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
 
     from model.schema import Cause
     from model.training.episodes.dataset import Episode
@@ -92,12 +90,6 @@ class Run:
         graph: Graph = Graph(list(SHOWN)).eval()
         self._fit_tadgan(graph, self._healthy(Split.FIT, self.recipe.windows, "healthy windows"))
         self._freeze(graph, self._healthy(Split.HELD, self.recipe.windows // 5, "held-out windows"))
-        return graph
-
-    def graph_of(self, artefact: Path) -> Graph:
-        """Return the same from an artefact, as far as it was trained by this recipe."""
-        graph: Graph = Graph(list(SHOWN)).eval()
-        constants.know_health(graph, artefact)
         return graph
 
     def _healthy(self, split: Split, rows: int, stage: str) -> Tensor:

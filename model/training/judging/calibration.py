@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from model.training.episodes.labels import within
-from model.training.judging.course import HOURS_PER_WEEK
 from model.training.network.hazard import BASE_FAILURES_PER_NODE_WEEK
 
 if TYPE_CHECKING:
@@ -50,20 +49,11 @@ class Moments:
         return np.concatenate(parts).astype(np.float64)
 
 
-def quiet_weight(
-    courses: Sequence[Course], quiet_moments: int, rate: float = BASE_FAILURES_PER_NODE_WEEK
-) -> float:
-    """How much each of these moments of quiet nodes stands for, one an hour.
-
-    Together they are the time in which nodes that fail at `rate` per node-week
-    have as many failures as the courses.  Of quiet nodes the last hours before
-    the end of the record are not among them, since nobody knows what comes
-    after; of failing ones none is lost.  Weighed by node time alone, 72 h would
-    see half as many failures again.
-    """
+def quiet_weight(courses: Sequence[Course], rate: float = BASE_FAILURES_PER_NODE_WEEK) -> float:
+    """How many real quiet node-weeks one of the evaluated ones stands for, at this rate."""
     events = sum(course.outcome is not None for course in courses)
-    hours = events / rate * HOURS_PER_WEEK
-    return hours / quiet_moments if events and quiet_moments else 1.0
+    quiet = sum(course.weeks for course in courses if course.outcome is None)
+    return events / rate / quiet if events and quiet else 1.0
 
 
 def moments(
@@ -77,22 +67,21 @@ def moments(
     `heavy` is the weight of nodes that do not fail; none given: that which makes
     failures as frequent as `rate`, per node-week.
     """
-    failed, nodes, places = [], [], []
+    heavy = quiet_weight(courses, rate) if heavy is None else heavy
+    failed, weights, nodes, places = [], [], [], []
     for number, course in enumerate(courses):
         hourly = np.unique(np.floor(course.hours), return_index=True)[1]
         failure = None if course.outcome is None else course.outcome.hours
         truth, known = within(course.hours[hourly], failure, course.end_hours)
         usable = known[:, horizon] & (course.hours[hourly] < course.failure_hours)
         failed.append(truth[usable, horizon])
+        weights.append(np.full(int(usable.sum()), heavy if failure is None else 1.0))
         nodes.append(np.full(int(usable.sum()), number))
         places.append(hourly[usable])
-    node = np.concatenate(nodes)
-    quiet = np.array([course.outcome is None for course in courses])[node]
-    heavy = quiet_weight(courses, int(quiet.sum()), rate) if heavy is None else heavy
     return Moments(
         np.concatenate(failed).astype(np.float64),
-        np.where(quiet, heavy, 1.0),
-        node,
+        np.concatenate(weights),
+        np.concatenate(nodes),
         tuple(places),
     )
 

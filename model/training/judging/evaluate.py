@@ -100,7 +100,7 @@ def report(judged: Judged, rivals: Sequence[Rated], data: str, field_rate: float
         ),
         paces=by_pace(judged),
         calibration=tuple(
-            calibrated(courses, judged.values(place), name, place, at[place])
+            calibrated(name, judged.values(place), at[place])
             for place, name in enumerate(judged.horizons)
         ),
         curves=curves(courses, [ours, *rivals]),
@@ -136,19 +136,8 @@ def summarise(found: Report) -> Evaluation:
     )
 
 
-def calibrated(
-    courses: Sequence[Course],
-    values: Sequence[NDArray[np.float32]],
-    name: str,
-    horizon: int,
-    at: Moments | None = None,
-) -> CalibrationLine:
-    """Say whether probabilities of one horizon mean what they say.
-
-    `values` are given per course [moment]; without the moments `at`, they are
-    those of the field's rate.
-    """
-    at = calibration.moments(courses, horizon) if at is None else at
+def calibrated(name: str, values: Sequence[NDArray[np.floating]], at: Moments) -> CalibrationLine:
+    """Say whether probabilities of one horizon, per course [moment], mean what they say."""
     if not len(at.failed):
         return CalibrationLine(name, 0, 0.0, 0.0, 0.0, 0.0, None, None, None, None, ())
     said = at.of(values)

