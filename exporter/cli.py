@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from exporter.app import Exporter
 from exporter.facility import probe as facility_probe
 from exporter.facility.app import FacilityExporter
 from exporter.facility.settings import FacilitySettings
-from exporter.forecast import trial
+from exporter.forecast import shelf, trial
 from exporter.page import reference
 from exporter.settings import Settings
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from structlog.typing import FilteringBoundLogger
 
+DEFAULTS = "defaults"
 EXAMPLE = """\
 example:
   NODE_NAME=gpu-017 forewarn-exporter --config exporter.yml
@@ -52,12 +54,16 @@ def main(arguments: list[str] | None = None) -> int:
         return _facility(options)
     try:
         settings = files.load(options.config, Settings) if options.config else Settings()
-        settings.node_name()
-    except (files.SettingsError, ValueError) as error:
-        print(f"forewarn-exporter: {error}", file=sys.stderr)
-        return 2
+    except files.SettingsError as error:
+        return _refuse(str(error))
+    # Settings that are checked away from their nodes need not say which node it is.
+    anywhere = options.check_config and options.no_files and not settings.node
+    try:
+        node = "" if anywhere else settings.node_name()
+    except ValueError as error:
+        return _refuse(f"{options.config or DEFAULTS}: {error}")
     if options.check_config:
-        return _check(settings, options)
+        return _check(settings, options, partial(_models, settings, node))
     if options.probe:
         return _say(*probe.run(settings, system_clock()))
     return _serve(settings, options.config)
@@ -68,10 +74,25 @@ def _say(report: str, good: bool) -> int:
     return 0 if good else 1
 
 
-def _check(settings: Settings | FacilitySettings, options: argparse.Namespace) -> int:
-    """Look at the files that good settings name, where they can be there."""
-    path = options.config or "defaults"
-    found = [] if options.no_files else named_files.troubles(settings)
+def _refuse(line: str) -> int:
+    print(f"forewarn-exporter: {line}", file=sys.stderr)
+    return 2
+
+
+def _models(settings: Settings, node: str) -> list[str]:
+    named = settings.model.directory
+    directory = Path(named) if named else None
+    return [f"model.directory: {line}" for line in shelf.troubles(directory, node, trial.died)]
+
+
+def _check(
+    settings: Settings | FacilitySettings,
+    options: argparse.Namespace,
+    more: Callable[[], list[str]] = list,
+) -> int:
+    """Look at the files that good settings name, and at `more`, where they can be there."""
+    path = options.config or DEFAULTS
+    found = [] if options.no_files else named_files.troubles(settings) + more()
     for line in found:
         print(f"forewarn-exporter: {path}: {line}", file=sys.stderr)
     if not found:
@@ -85,8 +106,9 @@ def _facility(options: argparse.Namespace) -> int:
     try:
         settings = files.load(path, FacilitySettings) if path else FacilitySettings()
     except files.SettingsError as error:
-        print(f"forewarn-exporter: {error}", file=sys.stderr)
-        return 2
+        return _refuse(str(error))
+    if not settings.targets:
+        return _refuse(f"{path or DEFAULTS}: targets: expected at least one, nothing is read")
     if options.check_config:
         return _check(settings, options)
     if options.probe:

@@ -89,8 +89,6 @@ def _unit(readings: UnitReadings) -> Iterator[str]:
 
 
 def _racks(settings: FacilitySettings) -> Iterator[str]:
-    if not settings.targets:
-        yield "Nothing is read: name equipment under `targets`"
     served = {rack for target in settings.targets for rack in target.racks}
     bare = sorted(settings.racks.keys() - served)
     if bare:
