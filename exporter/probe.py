@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from daemon import reach
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 USER_PART = re.compile(r"//[^/\s@]*@")
 SAID = frozenset({Missing.NO_SOURCE, Missing.UNREADABLE, Missing.SOURCE_DOWN})
 """Kinds that say it all: what else a channel may lack for is not the reason."""
+WIDTH = 100
 WALKS = 20
 """A slow BMC is walked over several cycles; after this many the probe gives up."""
 
@@ -205,9 +207,13 @@ def _missed(settings: Settings, blind: Iterable[Blind]) -> Iterator[str]:
     path, info = model
     names = [one.channel.name for one in blind]
     missed = [name for name in info.names if name in names]
-    required = [f"{name} (required)" for name in missed if name in info.required]
-    shown = [*required, *(name for name in missed if name not in info.required)]
-    yield f"Channels that the model ({path.name}) misses: {', '.join(shown) or 'none'}"
+    required = [name for name in missed if name in info.required]
+    many = f"{len(missed)} of {len(info.names)}" if missed else "none"
+    yield f"Channels that the model ({path.name}) misses: {many}"
+    optional = [name for name in missed if name not in info.required]
+    for kind, those in (("required", required), ("optional", optional)):
+        if those:
+            yield fill(f"  {kind}: {', '.join(those)}", WIDTH, subsequent_indent="    ")
 
 
 def _blind(blind: Iterable[Blind]) -> Iterator[str]:

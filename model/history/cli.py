@@ -16,6 +16,8 @@ from daemon.clocks import system_clock
 from daemon.prometheus import HistoryUnreadable
 from model import runtime
 from model.history import arguments as flags
+from model.history.plan import discover
+from model.history.reader import connect
 from model.history.refused import Refused
 
 if TYPE_CHECKING:
@@ -188,7 +190,6 @@ def _known_or_made(arguments: argparse.Namespace, shards: int) -> Plan:
 
 def _made(arguments: argparse.Namespace, shards: int) -> Plan:
     from model.history import planning
-    from model.history.reader import connect
 
     asked = flags.read(arguments, system_clock().wall)
     made, strange = planning.make(
@@ -216,13 +217,16 @@ def _backtest(arguments: argparse.Namespace) -> None:
     runtime.load(arguments.file)
     with _clearly(), ExitStack() as stack:
         asked = flags.read(arguments, system_clock().wall)
-        asked.server.access()
         print(f"forewarn-model: backtest: asks {asked.server.url}", file=sys.stderr, flush=True)
+        reader = connect(asked.server)
+        found = discover(reader, asked.question, asked.start, asked.end)
+        # What judges takes seconds to import: a server that is not there is said before.
         from model.training.commands import backtest
 
         work = arguments.work or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         beside = html.with_suffix(".json") if html is not None else None
-        backtest.run(arguments.file, asked, work, html=html, json=json or beside)
+        history = backtest.History(asked, reader, found, work / "history")
+        backtest.run(arguments.file, history, html=html, json=json or beside)
 
 
 @contextmanager

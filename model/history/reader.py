@@ -65,7 +65,7 @@ class Reader:
         self._client = client
         self._rest = rest
         self._say = say
-        self._answered = False
+        self._answered = threading.Event()
         self.steps_per_request = steps_per_request
         self.names_per_request = 10_000
 
@@ -111,7 +111,7 @@ class Reader:
                 self._say(f"{failure}; attempt {attempt + 1} of {PATIENCE} in {seconds:.0f} s")
                 self._rest(seconds)
             else:
-                self._answered = True
+                self._answered.set()
                 return answer
         raise AssertionError("the last attempt returns or raises")
 
@@ -120,10 +120,10 @@ class Reader:
         if failure.trouble not in PASSING:
             return False
         cause = failure.__cause__
-        return self._answered or cause is None or reach.was_sent(cause)
+        return self._answered.is_set() or cause is None or reach.was_sent(cause)
 
     def _ask_for_less(self, said: str, count: int, names: int) -> None:
-        if not self._answered:
+        if not self._answered.is_set():
             self._say(f"asks for less: {said}")
         allowed = _allowed_steps(said)
         if allowed is not None and allowed < count:

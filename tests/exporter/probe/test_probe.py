@@ -96,7 +96,7 @@ def test_what_the_model_misses_comes_before_all_that_is_blind(
     (tmp_path / "models").mkdir()
     artefact.write(tmp_path / "models" / "fleet.onnx", (artefact.TEMPERATURE, "node_power_watts"))
     _, said = probe(dcgm=f"{{url: '{dcgm.url}'}}", model=f"{{directory: '{tmp_path}/models'}}")
-    headline = "Channels that the model (fleet.onnx) misses: node_power_watts\n"
+    headline = "Channels that the model (fleet.onnx) misses: 1 of 2\n  optional: node_power_watts\n"
     assert said.index(headline) < said.index("Blind channels: ")
 
 
