@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from daemon import destinations
+from model import runtime
+
 SEED = 7
 SIZES = ("bundled", "tiny")
 
@@ -70,6 +73,8 @@ def left_out(kinds: list[str]) -> frozenset[str]:
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:
+    _check(html=arguments.html, json=arguments.json)
+    runtime.load(arguments.file)
     from model.training.commands import evaluate as judging
 
     weeks, html = arguments.quiet_node_weeks, arguments.html
@@ -100,6 +105,14 @@ def _evaluate(arguments: argparse.Namespace) -> None:
 
 
 def _leave_each_out(arguments: argparse.Namespace) -> None:
+    _check(json=arguments.json)
     from model.training.commands import strangers
 
     strangers.leave_each_out(arguments.simulate, arguments.seed, arguments.file, arguments.json)
+
+
+def _check(**paths: Path | None) -> None:
+    """Refuse a place where nothing can be written, before hours of work."""
+    for name, path in paths.items():
+        if path is not None:
+            destinations.file(f"--{name}", path)
