@@ -8,7 +8,7 @@ export KUBEBUILDER_ASSETS := $(ASSETS)
 MONITORING := $(shell tests/controlplane/build.sh --monitoring --where)
 export FOREWARN_MONITORING := $(MONITORING)
 
-.PHONY: help demo test test-quick check format golden requirements go controlplane monitoring clean
+.PHONY: help demo test test-quick test-clients check format golden requirements go controlplane monitoring clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -23,6 +23,19 @@ test: $(VENV)/.train ## Set up and run every tier of tests; ends with a list of 
 
 test-quick: $(VENV)/.dev ## Run the tests that need no outside program, in under a minute
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not services and not cluster and not training and not browser and not scenario"
+
+# What pyproject.toml allows of the Kubernetes client, resolved to its oldest and its newest.
+CLIENT := $(shell sed -n 's/.*"\(kubernetes[<>=][^"]*\)".*/\1/p' pyproject.toml)
+test-clients: $(VENV)/.dev ## Run what talks to Kubernetes with the oldest and the newest client that is allowed
+	@for end in lowest-direct highest; do \
+	  $(BIN)/uv pip install --quiet --python $(BIN)/python --resolution $$end \
+	    --target $(VENV)/clients/$$end "$(CLIENT)" && \
+	  PYTHONPATH=$(CURDIR)/$(VENV)/clients/$$end $(BIN)/python -c \
+	    'import kubernetes; print("kubernetes", kubernetes.__version__)' && \
+	  PYTHONPATH=$(CURDIR)/$(VENV)/clients/$$end $(BIN)/python -m pytest -q -p no:cacheprovider \
+	    -m "not services and not training and not browser and not scenario" \
+	    tests/remediation tests/contracts tests/field_reports || exit 1; \
+	done
 
 check: $(VENV)/.dev ## Format, lint, types, import contracts, rules, manifests
 	$(BIN)/ruff format --check .

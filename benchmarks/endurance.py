@@ -29,8 +29,8 @@ from benchmarks.processes import load, usage
 from daemon import settings as files
 from daemon.clocks import Clock
 from daemon.logs import logger
-from exporter import exposition
 from exporter.app import Exporter
+from exporter.page import exposition
 from exporter.settings import Settings
 
 DAY, HOUR, MINUTE = 86_400.0, 3_600.0, 60.0

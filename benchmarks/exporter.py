@@ -33,7 +33,7 @@ from prometheus_client.registry import Collector
 from benchmarks.node import GPUS, Node, model_for
 from benchmarks.processes import TICKS, Usage, load, usage
 from daemon.clocks import system_clock
-from exporter import exposition
+from exporter.page import exposition
 from simulator.processes import Processes, free_port
 
 IMAGE_ENVIRONMENT = {"MALLOC_ARENA_MAX": "1"}

@@ -26,7 +26,9 @@ from typing import TYPE_CHECKING, Any
 
 from kubernetes import client
 
-from benchmarks.pool import GRACE_SECONDS, PODS_PER_NODE, SHIPPED, Pool, wait
+from benchmarks.objects import GRACE_SECONDS
+from benchmarks.pool import PODS_PER_NODE, Pool, wait
+from benchmarks.restraint import SHIPPED
 from benchmarks.rows import Row, quantiles
 from simulator.controlplane.kubelet import FakeKubelets
 
@@ -152,7 +154,7 @@ def landing(nodes: int = 6) -> Iterator[Row]:
     ):
         for name in names[:nodes]:
             kubelets.add_node(name, labels=POOL_LABEL)
-        _run_replicas(pool, 8 * nodes)
+        run_replicas(pool, "serve", 8 * nodes)
         sick = {str(pod["spec"]["nodeName"]) for pod in pool.pods()}
         old = {pod["metadata"]["uid"] for pod in pool.pods()}
         for name in names[nodes:]:
@@ -171,24 +173,27 @@ def landing(nodes: int = 6) -> Iterator[Row]:
 POOL_LABEL = {"nvidia.com/gpu.present": "true"}
 
 
-def _run_replicas(pool: Pool, replicas: int) -> None:
+def run_replicas(pool: Pool, name: str, replicas: int) -> None:
+    """Run so many pods of one ReplicaSet, each on one GPU, and wait until all do."""
     gpu = {"nvidia.com/gpu": "1"}
     container = {"name": "work", "image": "work", "resources": {"limits": gpu, "requests": gpu}}
     template: dict[str, Any] = {
-        "metadata": {"labels": {"app": "serve"}},
+        "metadata": {"labels": {"app": name}},
         "spec": {"containers": [container], "terminationGracePeriodSeconds": 5},
     }
     spec = {
         "replicas": replicas,
-        "selector": {"matchLabels": {"app": "serve"}},
+        "selector": {"matchLabels": {"app": name}},
         "template": template,
     }
-    body = {"metadata": {"name": "serve"}, "spec": spec}
+    body = {"metadata": {"name": name}, "spec": spec}
     client.AppsV1Api(pool.api).create_namespaced_replica_set("jobs", body)
-    wait(
-        lambda: sum(pod["status"]["phase"] == "Running" for pod in pool.pods()) == replicas,
-        120,
-    )
+    wait(lambda: _running(pool, name) == replicas, 120)
+
+
+def _running(pool: Pool, name: str) -> int:
+    pods = (pod for pod in pool.pods() if pod["metadata"]["labels"]["app"] == name)
+    return sum(pod["status"]["phase"] == "Running" for pod in pods)
 
 
 def _no(count: float) -> str:

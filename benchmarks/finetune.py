@@ -31,7 +31,7 @@ def site(  # noqa: ANN201 - a campaign, imported late
     from model.history.plan import Plan, PlannedNode
     from model.history.question import Address, Question
     from model.history.reader import connect
-    from model.training.campaign import Campaign, Folders
+    from model.training.site.campaign import Campaign, Folders
 
     plan = Plan(
         server=Server("http://nowhere:9090"),
@@ -55,7 +55,7 @@ def write_history(folder: Path, days: float, gpus: int, seed: int) -> float:
     from model.sources.dcgm_series import Told, unchanged
     from model.sources.series import Cube
     from simulator.history import record
-    from simulator.shown import SHOWN
+    from simulator.instruments.shown import SHOWN
 
     chunks = site(folder, days, seed).chunks(SHOWN)
     history = record("healthy", node=NODE, seed=seed, steps=round(days * 1_440), gpus=gpus)
@@ -75,10 +75,11 @@ def write_history(folder: Path, days: float, gpus: int, seed: int) -> float:
 
 def tune(folder: Path, days: float, seed: int) -> None:
     """Tune the node's model and say how it ended; run as a process of its own."""
-    from model.training import own
+    from model.training.site import own
 
     campaign = site(folder, days, seed)
-    print(own.train(campaign, campaign.plan.nodes[0]))
+    print(own.train(campaign, campaign.plan.nodes[0]), file=sys.stderr)
+    print(peak_mib())
 
 
 def main() -> None:
@@ -103,19 +104,41 @@ def measure(folder: Path, asked: argparse.Namespace) -> None:
     size = write_history(folder, asked.days, asked.gpus, asked.seed)
     make_fleet(folder, asked.days, asked.seed)
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    subprocess.run([*line, "--tune", str(folder)], check=True)
+    peak = asked_of([*line, "--tune", str(folder)])
     wall, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(f"| GPUs | days | wall, s | CPU, s | peak MiB | disk, MB a day | load |\n{'| --- ' * 7}|")
+    head = ("GPUs", "days", "wall, s", "CPU, s", "peak MiB", "framework alone, MiB")
+    print(f"| {' | '.join(head)} | disk, MB a day | load |\n{'| --- ' * 8}|")
     print(
-        f"| {asked.gpus} | {asked.days:g} | {wall:.0f} | {cpu:.0f} | {after.ru_maxrss / 1024:.0f} "
-        f"| {size / 1e6:.2f} | {os.getloadavg()[0]:.1f} |"
+        f"| {asked.gpus} | {asked.days:g} | {wall:.0f} | {cpu:.0f} | {peak:.0f} "
+        f"| {framework_mib():.0f} | {size / 1e6:.2f} | {os.getloadavg()[0]:.1f} |"
     )
+
+
+def peak_mib() -> float:
+    """Return what this process took at the most.
+
+    Not from `getrusage`: that of a child begins with what its parent held when it
+    was started, and the parent has trained a fleet's model.
+    """
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
+def asked_of(line: list[str]) -> float:
+    """Run a command and return the number that it prints."""
+    return float(subprocess.run(line, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+
+def framework_mib() -> float:
+    """Return what a process takes at the most that imports the framework and does nothing."""
+    words = "import torch; from benchmarks.finetune import peak_mib; print(peak_mib())"
+    return asked_of([sys.executable, "-c", words])
 
 
 def make_fleet(folder: Path, days: float, seed: int) -> None:
     """Write a fleet model of that one node, short of training: only so that there is one."""
-    from model.training import fleet
+    from model.training.site import fleet
 
     fleet.train(site(folder, days, seed, "tiny"))
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from daemon.serving import Server
-from exporter.models import BUNDLED
+from exporter.forecast.shelf import BUNDLED
 from model import schema
 from simulator.endpoints import dcgm
 from simulator.endpoints.redfish.bmc import Bmc, Credentials
 from simulator.fleet import Fleet, lay_out
-from simulator.workload import Workload
+from simulator.physics.workload import Workload
 from tests.exporter.redfish.fake_bmc import FakeBmc, recorded
 from tests.factories import artefact
 

@@ -17,6 +17,8 @@ import yaml
 from kubernetes import client, config
 from urllib3.exceptions import HTTPError
 
+from benchmarks.objects import SINCE, a_node, a_pod
+from benchmarks.restraint import LIFTED
 from simulator.controlplane.plane import ControlPlane
 from simulator.processes import Processes, free_port
 from tests.remediation.monitoring import Monitoring, a_post
@@ -29,34 +31,6 @@ TOKEN = "benchmark"  # noqa: S105 - it guards nothing
 NAMESPACE = "forewarn"
 GONE = 404
 PODS_PER_NODE = 8
-GRACE_SECONDS = 30
-SINCE = "2026-01-01T00:00:00Z"
-LIFTED: dict[str, Any] = {
-    "concurrency": 100_000,
-    "domains": [],
-    "waves": 100_000,
-    "namespace_waves": 100_000,
-    "predicted_nodes": 100_000,
-    "unavailable_nodes": 100_000,
-    "unavailable_percent": 100,
-    "token_burst": 100_000,
-    "breaker_grants": 100_000,
-    "suspects": 100_000,
-}
-"""Limits that limit nothing: what is measured is the hands, not their restraint."""
-SHIPPED: dict[str, Any] = {
-    "concurrency": 2,
-    "domains": [{"label": "topology.kubernetes.io/rack", "concurrency": 1}],
-    "waves": 1,
-    "namespace_waves": 1,
-    "predicted_nodes": 3,
-    "unavailable_nodes": 5,
-    "unavailable_percent": 10,
-    "token_burst": 2,
-    "breaker_grants": 3,
-    "suspects": 2000,
-}
-"""The shipped restraint again."""
 
 
 class TimedMonitoring(Monitoring):
@@ -80,7 +54,10 @@ class TimedMonitoring(Monitoring):
 
 
 class Pool:
-    """One control plane with `Monitoring` and remediation, in `folder`; a context."""
+    """One control plane with `Monitoring` and remediation, in `folder`; a context.
+
+    `kubeconfig` is what remediation is started with.
+    """
 
     def __init__(self, folder: Path, *, controllers: bool = False) -> None:
         self.folder = folder
@@ -97,6 +74,7 @@ class Pool:
         self.monitoring.__enter__()
         self.api = config.new_client_from_config(str(self.plane.kubeconfig))
         self.core = client.CoreV1Api(self.api)
+        self.kubeconfig = self.plane.kubeconfig
         for namespace in (NAMESPACE, "jobs"):
             self.core.create_namespace({"metadata": {"name": namespace}})
         return self
@@ -135,7 +113,7 @@ class Pool:
             "status": {**listen, "port": self.status_port},
             "alertmanager": {"url": self.monitoring.url},
             "prometheus": {"url": self.monitoring.url},
-            "kubernetes": {"kubeconfig": str(self.plane.kubeconfig), "namespace": NAMESPACE},
+            "kubernetes": {"kubeconfig": str(self.kubeconfig), "namespace": NAMESPACE},
             # Nobody measures heat here, so it is not asked where it is cool.
             "policy": {"mode": "exclude", "limits": limits, "targets": [], **policy},
         }
@@ -205,9 +183,18 @@ class Pool:
     def follow_bindings(self) -> dict[str, str]:
         """Watch the pods of the jobs; returns the dict that fills with the node of each, by uid."""
         placed: dict[str, str] = {}
-        since = self.core.list_namespaced_pod("jobs", limit=1).metadata.resource_version
-        self._spawn(lambda: self._watch_pods(placed, since))
+
+        def take(pod: Any) -> None:
+            if pod["spec"].get("nodeName"):
+                placed[pod["metadata"]["uid"]] = pod["spec"]["nodeName"]
+
+        self.follow_pods(take)
         return placed
+
+    def follow_pods(self, take: Callable[[Any], None]) -> None:
+        """Watch the pods of the jobs; `take` is given each after every change, in order."""
+        since = self.core.list_namespaced_pod("jobs", limit=1).metadata.resource_version
+        self._spawn(lambda: self._watch_pods(take, since))
 
     def end_pods(self) -> None:
         """Delete every pod as soon as it may go, as kubelets whose containers stop at once.
@@ -242,7 +229,7 @@ class Pool:
                 since = metadata["resourceVersion"]
                 seen.setdefault(metadata["name"], at)
 
-    def _watch_pods(self, placed: dict[str, str], since: str) -> None:
+    def _watch_pods(self, take: Callable[[Any], None], since: str) -> None:
         def list_pods(**options: Any) -> Any:
             return self.core.list_namespaced_pod("jobs", **options)
 
@@ -250,8 +237,7 @@ class Pool:
             for line in self._stream(list_pods, since):
                 pod = json.loads(line)["object"]
                 since = pod["metadata"]["resourceVersion"]
-                if pod["spec"].get("nodeName"):
-                    placed[pod["metadata"]["uid"]] = pod["spec"]["nodeName"]
+                take(pod)
 
     def _reap(self) -> None:
         while not self._stop.is_set():
@@ -292,55 +278,6 @@ class Pool:
     def _side_by_side(self, call: Callable[[Any], Any], things: list[Any]) -> None:
         with ThreadPoolExecutor(8) as lanes:
             list(lanes.map(call, things))
-
-
-def a_node(name: str) -> dict[str, Any]:
-    """A Ready node as its kubelet would register it, with as much in it as a real one's."""
-    resources = {"cpu": "128", "memory": "2Ti", "pods": "110", "nvidia.com/gpu": "8"}
-    condition = {"lastHeartbeatTime": SINCE, "lastTransitionTime": SINCE, "reason": "Kubelet"}
-    pressures = ("MemoryPressure", "DiskPressure", "PIDPressure")
-    return {
-        "metadata": {
-            "name": name,
-            "labels": {"nvidia.com/gpu.present": "true", "kubernetes.io/hostname": name},
-        },
-        "spec": {"podCIDR": "10.0.0.0/24", "providerID": f"sim://{name}"},
-        "status": {
-            "capacity": resources,
-            "allocatable": resources,
-            "conditions": [
-                {"type": "Ready", "status": "True", **condition},
-                *({"type": kind, "status": "False", **condition} for kind in pressures),
-            ],
-            "images": [
-                {"names": [f"registry.example/image-{number}:1"], "sizeBytes": 1 << 30}
-                for number in range(20)
-            ],
-        },
-    }
-
-
-def a_pod(node: str, number: int) -> dict[str, Any]:
-    """A running pod of the node's own job, bound to it."""
-    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": f"job-{node}", "uid": f"job-{node}"}
-    return {
-        "metadata": {
-            "name": f"{node}-{number}",
-            "labels": {"batch.kubernetes.io/job-name": f"job-{node}"},
-            "ownerReferences": [{**owner, "controller": True}],
-        },
-        "spec": {
-            "nodeName": node,
-            "terminationGracePeriodSeconds": GRACE_SECONDS,
-            "containers": [
-                {
-                    "name": "work",
-                    "image": "work",
-                    "resources": {"limits": {"nvidia.com/gpu": "1"}},
-                }
-            ],
-        },
-    }
 
 
 def wait(holds: Callable[[], Any], seconds: float) -> None:

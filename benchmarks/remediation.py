@@ -19,7 +19,10 @@ evictions   one post for nodes with 8 pods each, until the last pod is gone:
 memory-...  resident memory of the process after a tick that saw all nodes,
             and after one node was excluded.
 
+budgets: see `benchmarks.budgets`.
 kept, storm, breaker, dying, landing: see `benchmarks.failings`.
+crash       the tests that kill one of two replicas between every pair of steps, and
+            those that interleave everything at random: how many hold.
 """
 
 from __future__ import annotations
@@ -28,13 +31,16 @@ import argparse
 import os
 import re
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import failings
+from benchmarks.budgets import budgets
 from benchmarks.failings import pool_of
-from benchmarks.pool import GRACE_SECONDS, PODS_PER_NODE, Pool, wait
+from benchmarks.objects import GRACE_SECONDS
+from benchmarks.pool import PODS_PER_NODE, Pool, wait
 from benchmarks.rows import Row, quantiles
 from simulator.controlplane.plane import assets
 
@@ -116,10 +122,27 @@ def memory(nodes: int, bar: int) -> Iterator[Row]:
     yield Row(f"resident memory, {nodes} nodes", measured, f"{bar} MiB")
 
 
+def crash() -> Iterator[Row]:
+    """Run what kills and interleaves, which is for tests to watch and not for a clock."""
+    command = (sys.executable, "-m", "pytest", "-q", "-rfs", "-p", "no:cacheprovider", *CRASH_TESTS)
+    ran = subprocess.run(command, check=False, capture_output=True, text=True)
+    if ran.returncode:
+        print(ran.stdout[-4000:], ran.stderr, file=sys.stderr)
+    said = ran.stdout.splitlines()[-1].strip("= ") if ran.stdout else ran.stderr[-200:]
+    what = "killed between every pair of steps, two replicas; random interleavings"
+    yield Row(what, said.partition(" in ")[0], "all hold")
+
+
+CRASH_TESTS = (
+    *sorted(map(str, Path("tests/remediation").glob("story/test_killed*.py"))),
+    *sorted(map(str, Path("tests/remediation").glob("**/test_*interleavings.py"))),
+)
+
 MEASURES: dict[str, Callable[[], Iterator[Row]]] = {
     "latency": latency,
     "burst": burst,
     "evictions": evictions,
+    "budgets": budgets,
     "memory-300": lambda: memory(300, 120),
     "memory-1500": lambda: memory(1_500, 150),
     "memory-10000": lambda: memory(10_000, 500),
@@ -128,6 +151,7 @@ MEASURES: dict[str, Callable[[], Iterator[Row]]] = {
     "breaker": failings.breaker,
     "dying": failings.dying,
     "landing": failings.landing,
+    "crash": crash,
 }
 
 

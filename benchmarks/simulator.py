@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 
 from simulator.faults import STORIES
 from simulator.history import NODES_AT_ONCE, Recording, record_all
-from simulator.shown import CHANNELS
+from simulator.instruments.shown import CHANNELS
 
 DAY_STEPS = 1_440
 GPUS = 8

@@ -14,11 +14,13 @@ from daemon.lifecycle import Lifecycle
 from daemon.logs import logger
 from daemon.tls import TlsUnusable
 from daemon.version import add_version, version
-from exporter import probe, reference, trial
+from exporter import probe
 from exporter.app import Exporter
 from exporter.facility import probe as facility_probe
 from exporter.facility.app import FacilityExporter
 from exporter.facility.settings import FacilitySettings
+from exporter.forecast import trial
+from exporter.page import reference
 from exporter.settings import Settings
 
 if TYPE_CHECKING:

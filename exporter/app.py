@@ -18,12 +18,13 @@ from daemon.version import version
 from exporter import sources
 from exporter.backfill.filler import Backfill, Filler
 from exporter.collectors import Collector, Pace
-from exporter.forecast import Forecaster
-from exporter.gate import Gate
+from exporter.forecast.forecaster import Forecaster
+from exporter.forecast.shelf import BUNDLED, ModelShelf, untried
 from exporter.grid import Grid
-from exporter.models import BUNDLED, ModelShelf, untried
-from exporter.pages import OPEN_PATHS, Pages, landing
-from exporter.publish import Page, Serving
+from exporter.heap import give_back
+from exporter.page.gate import Gate
+from exporter.page.pages import OPEN_PATHS, Pages, landing
+from exporter.page.publish import Page, Serving
 from exporter.settings import Settings
 from exporter.store import FILE_NAME
 from model import schema
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
     from daemon.clocks import Clock
-    from exporter.models import Trial
-    from exporter.publish import Rows
+    from exporter.forecast.shelf import Trial
+    from exporter.page.publish import Rows
     from exporter.sources import Named
 
 HANG_GRACE = 1.5
@@ -221,6 +222,7 @@ class Exporter:
         self._shelf.look(again=asked)
         if self._path is not None and (self._watch.changed() or asked):
             self._reload_settings(self._path)
+        give_back()
 
     def _reload_settings(self, path: Path) -> None:
         try:

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exporter import forecast as forecasts
-from exporter import snapshot as snapshots
 from exporter import store
-from exporter.forecast import Forecast, Forecaster, Memory, Position
-from exporter.roster import Roster
+from exporter.forecast.forecaster import Forecast, Forecaster, Memory, Position, State, cold
+from exporter.window import snapshot as snapshots
+from exporter.window.roster import Roster
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,9 +27,9 @@ if TYPE_CHECKING:
     from daemon.clocks import Clock
     from exporter.backfill.filler import Past
     from exporter.collectors import Collector, SourceStatus
-    from exporter.models import InForce, ModelShelf
-    from exporter.roster import Declared
-    from exporter.snapshot import NodeSnapshot
+    from exporter.forecast.shelf import InForce, ModelShelf
+    from exporter.window.roster import Declared
+    from exporter.window.snapshot import NodeSnapshot
 
 RESTING = 0.2
 """Seconds between looks at whether the sources have been asked for the first time."""
@@ -81,7 +80,7 @@ class Grid:
         self._check_interval_seconds = check_interval_seconds
         self._clock = clock
         self._log = log
-        self._memory = forecasts.cold()
+        self._memory = cold()
         self._roster = Roster()
         self._forecast: Forecast | None = None
         self.due = clock.monotonic()
@@ -245,11 +244,11 @@ class Grid:
     def _current(self, now: float) -> Forecast:
         known = self._forecast
         if known is None:
-            waiting = forecasts.State.WARMING_UP if self._shelf.in_force else None
-            return Forecast(state=waiting or forecasts.State.NO_MODEL)
+            waiting = State.WARMING_UP if self._shelf.in_force else None
+            return Forecast(state=waiting or State.NO_MODEL)
         if known.is_fresh(now):
             return known
-        return replace(known, state=forecasts.State.BLIND, prediction=None)
+        return replace(known, state=State.BLIND, prediction=None)
 
     def _to_save(self) -> store.Saved:
         rows = len(self._memory.window.uuids)

@@ -7,20 +7,21 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from exporter import blindness, snapshot, sources
+from exporter import sources
 from exporter.collectors import SourceStatus
 from exporter.readings import Missing, Reason, SourceFailed, SourceName, SourceReadings
 from exporter.redfish.reader import DISCOVERING
-from exporter.roster import Roster
+from exporter.window import blindness, snapshot
+from exporter.window.roster import Roster
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from daemon.clocks import Clock
-    from exporter.blindness import Blind
     from exporter.settings import Settings
-    from exporter.snapshot import NodeSnapshot
     from exporter.sources import Named
+    from exporter.window.blindness import Blind
+    from exporter.window.snapshot import NodeSnapshot
 
 USER_PART = re.compile(r"//[^/\s@]*@")
 WALKS = 20

@@ -11,9 +11,9 @@ from daemon.settings import Section
 from daemon.tls import TlsSection
 from exporter import address
 from exporter.backfill.settings import BackfillSettings
-from exporter.drift import Trust
+from exporter.forecast.drift import Trust
 from exporter.redfish.settings import BmcSettings
-from exporter.roster import Declared
+from exporter.window.roster import Declared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -126,7 +126,7 @@ class ModelSettings(Section, frozen=True):
     directory: str = ""
     node_expected: bool = False
     check_interval_seconds: float = 10.0
-    drift_limit_ratio: float = 0.15
+    drift_limit_ratio: float = 0.05
     stale_after_seconds: float | None = 31_536_000.0
 
     def __post_init__(self) -> None:

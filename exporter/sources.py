@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import requests
 
 from exporter.dcgm.scrape import DcgmSource
-from exporter.facility.rack import RackSource
+from exporter.rack import RackSource
 from exporter.redfish.reader import RedfishSource
 
 if TYPE_CHECKING:

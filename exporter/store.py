@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from exporter import drift as drifts
-from exporter.drift import Drift
+from exporter.forecast import drift as drifts
+from exporter.forecast.drift import Drift
 from exporter.readings import Gpu
-from exporter.roster import Roster
-from exporter.window import CHANNELS, Window, empty
+from exporter.window.roster import Roster
+from exporter.window.window import CHANNELS, Window, empty
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -81,6 +81,23 @@ class Evaluation(msgspec.Struct, frozen=True):
     brier_of_always_healthy: float
 
 
+class BaseRate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How often a node fails where nothing speaks for it: what the graph multiplies with evidence.
+
+    Failures per node-week by cause; `origin` says in words where that is from.
+    `set_later` than the evaluation, which then is of another rate.
+    """
+
+    per_node_week: dict[str, float]
+    origin: str
+    set_later: bool = False
+
+    @property
+    def total(self) -> float:
+        """Failures per node-week, whatever the cause."""
+        return sum(self.per_node_week.values())
+
+
 class ArtefactInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything an artefact says of itself; stored as JSON under `METADATA_KEY`."""
 
@@ -106,6 +123,8 @@ class ArtefactInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     What an artefact does not tell cannot be told to have drifted.
     """
+    base_rate: BaseRate | None = None
+    """None in artefacts that were made before they told it."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from daemon.version import add_version
-from model import inspection, judging, runtime
+from model import inspection, judging, rebasing, runtime
 from model.history import cli as site
 
 if TYPE_CHECKING:
@@ -40,6 +40,9 @@ examples:
 
   forewarn-model backtest fleet.onnx --prometheus http://prometheus:9090 --incidents list.csv
       what an artefact would have said of the last month
+
+  forewarn-model rebase fleet.onnx --backtest site.json
+      set how often the nodes of this site fail, as a backtest has counted it
 
   forewarn-model evaluate fleet.onnx --html worth.html
       replay an artefact over simulated nodes that its training never saw, beside
@@ -75,10 +78,11 @@ def parser() -> argparse.ArgumentParser:
     inspect.add_argument("--json", action="store_true", help="print the metadata as JSON")
     inspect.set_defaults(run=_inspect)
     complete = commands.add_parser(
-        "complete", help="add the training ranges to an artefact of an earlier version"
+        "complete", help="add training ranges and base rate to an artefact of an earlier version"
     )
     complete.add_argument("file", type=Path, help="the .onnx file, replaced in one instant")
     complete.set_defaults(run=_complete)
+    rebasing.add_rebase(commands)
     return top
 
 
@@ -133,10 +137,12 @@ def _inspect(arguments: argparse.Namespace) -> None:
 
 
 def _complete(arguments: argparse.Namespace) -> None:
-    from model.training import completion
+    from model.training.artefacts import completion
 
     done = completion.complete(arguments.file)
-    print(f"{arguments.file}: {'training ranges added' if done else 'has them already'}")
+    print(
+        f"{arguments.file}: {'training ranges and base rate added' if done else 'has them already'}"
+    )
 
 
 def _train(arguments: argparse.Namespace) -> int:
@@ -144,7 +150,7 @@ def _train(arguments: argparse.Namespace) -> int:
         return site.train(arguments)
     if arguments.simulate in (None, "none"):
         raise SystemExit("forewarn-model: train: expected --prometheus, --work or --simulate SIZE")
-    from model.training import command
+    from model.training.commands import train as command
 
     seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
     without = judging.left_out(arguments.leave_out)

@@ -39,6 +39,7 @@ def describe(path: Path, predictor: Predictor) -> str:
         f"  reads        {info.window_steps} steps of {info.step_seconds} s, "
         f"{len(info.channels)} channels per GPU; remembers {info.state_width} values per GPU",
         f"  tells        horizons {', '.join(info.horizons)}; causes {', '.join(info.causes)}",
+        *_base_rate(info),
         "",
         *_worth(info.evaluation),
         "",
@@ -54,6 +55,19 @@ def _date(seconds: float) -> str:
 def _trained_on(info: ArtefactInfo) -> str:
     without = f", without {', '.join(info.training.left_out)}" if info.training.left_out else ""
     return f"{info.training.episodes} episodes, {info.training.rows} rows{without}"
+
+
+def _base_rate(info: ArtefactInfo) -> tuple[str, ...]:
+    told = info.base_rate
+    if told is None:
+        return ("  base rate    not told; `forewarn-model complete` reads it out of the graph",)
+    shares = ", ".join(f"{cause} {rate:.4g}" for cause, rate in told.per_node_week.items())
+    later = ("               set later than what follows was measured",) if told.set_later else ()
+    return (
+        f"  base rate    {told.total:.4g} failures per node-week, by {told.origin}",
+        f"               {shares}",
+        *later,
+    )
 
 
 def _worth(worth: Evaluation) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import math
 import re
 from dataclasses import dataclass
 from enum import StrEnum
@@ -170,11 +171,19 @@ def _check_schema(info: ArtefactInfo) -> None:
             raise ModelRefused(
                 Refusal.METADATA, f"{channel.name} in {channel.unit!r}, expected {unit!r}"
             )
+    if info.horizons != tuple(schema.HORIZONS) or info.causes != tuple(schema.Cause):
+        raise ModelRefused(Refusal.METADATA, "horizons or causes differ from the schema's")
+    _check_numbers(info)
+
+
+def _check_numbers(info: ArtefactInfo) -> None:
     for name, (low, high) in info.training_ranges.items():
         if name not in info.names or not low <= high:
             raise ModelRefused(Refusal.METADATA, f"training range of {name} is [{low}, {high}]")
-    if info.horizons != tuple(schema.HORIZONS) or info.causes != tuple(schema.Cause):
-        raise ModelRefused(Refusal.METADATA, "horizons or causes differ from the schema's")
+    rates = info.base_rate.per_node_week if info.base_rate is not None else {}
+    for cause, rate in rates.items():
+        if cause not in info.causes or not 0.0 < rate < math.inf:
+            raise ModelRefused(Refusal.METADATA, f"base rate of {cause} is {rate} per node-week")
 
 
 def _check_signature(session: Any, info: ArtefactInfo) -> None:

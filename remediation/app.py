@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import requests
-from msgspec.structs import replace
 from prometheus_client import CollectorRegistry
 
-from daemon.lifecycle import FileWatch
 from daemon.serving import Server
-from daemon.settings import SettingsError, load
 from remediation.catalog import Catalog
 from remediation.checkpoint_http import HttpHook
-from remediation.evidence_http import Endpoint, HttpEvidence
+from remediation.evidence.endpoint import Endpoint
+from remediation.evidence.http import HttpEvidence
+from remediation.front.pages import Pages
+from remediation.front.webhook import CALL_SECONDS, Webhook
 from remediation.inbox import Inbox
 from remediation.kube.cluster import KubeCluster
 from remediation.kube.connection import connect
@@ -25,12 +25,10 @@ from remediation.kube.lease import KubeLease
 from remediation.kube.ledger import ConfigMapLedger, LedgerMemory, ledger_feed, remember
 from remediation.kube.mirror import Mirror
 from remediation.leadership import Elector, renewal_call_seconds
+from remediation.live_policy import LivePolicy
 from remediation.loop import Loop, Pace
-from remediation.pages import Pages
 from remediation.ports import CallFailed, FailureReason
 from remediation.report import Report
-from remediation.settings import Settings
-from remediation.webhook import CALL_SECONDS, Webhook
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,13 +38,11 @@ if TYPE_CHECKING:
     from daemon.clocks import Clock
     from remediation.kube.connection import Connection
     from remediation.kube.wire import ConfigMap
-    from remediation.policy.limits import Policy
-    from remediation.settings import Listener, Source
+    from remediation.settings import Listener, Settings, Source
 
 # A loop that has not ended a tick in this many of its longest waits stands still.
 _STILL_TICKS = 20
 _STILL_LEAST_SECONDS = 60.0
-_RELOAD_LOOK_SECONDS = 1.0
 
 
 class App:
@@ -67,15 +63,14 @@ class App:
         die: Callable[[], None],
     ) -> None:
         self._settings = settings
-        self._path = path
         self._clock = clock
         self._log = log
-        self._policy = settings.policy
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
         self.registry = CollectorRegistry()
         self._catalog = Catalog(self.registry)
         self._report = Report(self._catalog, log, clock)
+        self._live = LivePolicy(settings, path, self._catalog, log, changed=self._stir)
         kubernetes = settings.kubernetes
         self._connection = connect(
             kubeconfig=Path(kubernetes.kubeconfig) if kubernetes.kubeconfig else None,
@@ -156,25 +151,11 @@ class App:
 
     def reload(self) -> None:
         """Take the policy of the settings file; a bad file changes nothing and says so."""
-        try:
-            fresh = load(self._path, Settings)
-        except SettingsError as error:
-            self._catalog.reload_success.set(0)
-            self._log.error("settings not reloaded", error=str(error))
-            return
-        self._catalog.reload_success.set(1)
-        needs_restart = _without_policy(fresh) != _without_policy(self._settings)
-        self._policy = fresh.policy
-        self._log.info("policy reloaded", mode=fresh.policy.mode.value, needs_restart=needs_restart)
-        self._loop.wake()
+        self._live.reload()
 
     def watch(self, stop: threading.Event, reload: threading.Event) -> None:
-        """Reload when asked or when the file changes, until `stop`."""
-        files = FileWatch([self._path])
-        while not stop.wait(_RELOAD_LOOK_SECONDS):
-            if files.changed() or reload.is_set():
-                reload.clear()
-                self.reload()
+        """Reload the policy when asked or when the file changes, until `stop`."""
+        self._live.watch(stop, reload)
 
     def _run_loop(self) -> None:
         self._loop.run(self._stop)
@@ -195,9 +176,6 @@ class App:
 
     def _stir(self) -> None:
         self._loop.wake()
-
-    def _current_policy(self) -> Policy:
-        return self._policy
 
     def _make_elector(self, connection: Connection, die: Callable[[], None]) -> Elector:
         return Elector(
@@ -245,13 +223,13 @@ class App:
                 alertmanager=self._endpoint(settings.alertmanager),
                 prometheus=self._endpoint(settings.prometheus),
                 cluster=settings.cluster,
-                distress=lambda: self._policy.distress.alerts,
-                targets=lambda: self._policy.targets,
-                gpus=lambda: bool(self._policy.gpu.causes),
+                distress=lambda: self._live.policy.distress.alerts,
+                targets=lambda: self._live.policy.targets,
+                gpus=lambda: bool(self._live.policy.gpu.causes),
                 clock=self._clock,
             ),
             leadership=self._elector,
-            policy=self._current_policy,
+            policy=lambda: self._live.policy,
             pace=Pace(
                 tick_seconds=settings.pace.tick_seconds, poll_seconds=settings.pace.poll_seconds
             ),
@@ -272,7 +250,7 @@ class App:
             ledger=ConfigMapLedger(self._connection.within(CALL_SECONDS), self._memory),
             inbox=self._inbox,
             cluster=settings.cluster,
-            limits=lambda: self._policy.limits,
+            limits=lambda: self._live.policy.limits,
             body_limit_bytes=settings.webhook.body_limit_bytes,
             heard=lambda poll: self._loop.wake(poll=poll),
             clock=self._clock,
@@ -311,7 +289,3 @@ def _serve(listener: Listener, application: object) -> Server:
         body_limit_bytes=4 * listener.body_limit_bytes,
         tls=listener.tls.files() if listener.tls is not None else None,
     )
-
-
-def _without_policy(settings: Settings) -> Settings:
-    return replace(settings, policy=Settings().policy)

@@ -9,7 +9,7 @@ from prometheus_client import Counter, Gauge, Histogram
 
 from daemon.version import version
 from remediation.alert import Ignored
-from remediation.policy.refusal import Reason
+from remediation.policy.facts.refusal import Reason
 from remediation.policy.steps import Decision, EpisodeState
 from remediation.ports import EvictionOutcome, FailureReason, Source
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from prometheus_client import CollectorRegistry
 
-    from remediation.policy.use import Use
+    from remediation.policy.guards.use import Use
 
 BUDGET_SCOPES = (
     "concurrency",

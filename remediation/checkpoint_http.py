@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import requests
 
-from remediation.policy.checkpoints import hook_url
-from remediation.policy.preparing import Part
+from remediation.policy.facts.snapshot import Part
+from remediation.policy.moving.checkpoints import hook_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from remediation.policy.snapshot import Pod
+    from remediation.policy.facts.pod import Pod
 
 _DONE = frozenset({200, 204})
 _WORKING = 202

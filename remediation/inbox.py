@@ -12,14 +12,14 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from remediation.policy.ledger import LedgerFull, hear
+from remediation.policy.facts.ledger import LedgerFull, hear
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from remediation.alert import Alert
-    from remediation.policy.ledger import Ledger
-    from remediation.policy.limits import Limits
+    from remediation.policy.bounds.limits import Limits
+    from remediation.policy.facts.ledger import Ledger
 
 
 class Recording:

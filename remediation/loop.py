@@ -12,26 +12,21 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from remediation.lookout import Lookout
 from remediation.moves import Moves, refused
-from remediation.policy.capacity import claims_of
-from remediation.policy.device import Devices
-from remediation.policy.devices import concerned as devices_of
-from remediation.policy.evidence import Evidence
-from remediation.policy.plan import plan, pods_wanted, summary
-from remediation.policy.snapshot import Snapshot
+from remediation.policy.facts.snapshot import Snapshot
+from remediation.policy.plan import plan, summary
 from remediation.policy.steps import EvictWave, HandOver, LiftGpu, NodeWrite, TaintGpu, TakeBack
-from remediation.ports import CallFailed, Conflict, FailureReason, Pods
+from remediation.ports import CallFailed, Conflict, FailureReason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from daemon.clocks import Clock
     from remediation.inbox import Ticket
-    from remediation.policy.demand import Term
-    from remediation.policy.ledger import Ledger
-    from remediation.policy.limits import Policy
-    from remediation.policy.refusal import Refusal
-    from remediation.policy.snapshot import Node
+    from remediation.policy.bounds.limits import Policy
+    from remediation.policy.facts.ledger import Ledger
+    from remediation.policy.facts.refusal import Refusal
     from remediation.policy.steps import Finding, Plan, Step
     from remediation.ports import (
         CheckpointHook,
@@ -91,7 +86,7 @@ class Loop:
     ) -> None:
         self._cluster = cluster
         self._ledger = ledger
-        self._evidence = evidence
+        self._lookout = Lookout(cluster, evidence, report, clock, poll_seconds=pace.poll_seconds)
         self._leadership = leadership
         self._policy = policy
         self._pace = pace
@@ -101,12 +96,11 @@ class Loop:
         self._moves = Moves(cluster, hook, report, clock)
         self._lanes = ThreadPoolExecutor(pace.lanes, thread_name_prefix="lane")
         self._wake = threading.Event()
-        self._polled_monotonic: float | None = None
 
     def wake(self, *, poll: bool = False) -> None:
         """Tick as soon as possible; `poll` asks Alertmanager even if nothing seems wrong."""
         if poll:
-            self._polled_monotonic = None
+            self._lookout.poll_now()
         self._wake.set()
 
     def run(self, stop: threading.Event) -> None:
@@ -142,19 +136,8 @@ class Loop:
         nodes = self._cluster.nodes()
         tickets = self._waiting() if epoch else ()
         heard = _with_heard(stored.ledger, tickets, policy)
-        evidence = self._read_evidence(nodes, heard)
-        pods = self._read_pods(nodes, heard, evidence)
-        snapshot = Snapshot(
-            now=self._clock.wall(),
-            epoch=epoch,
-            nodes=nodes,
-            pods=pods.on,
-            pending=pods.pending,
-            ledger=heard,
-            evidence=evidence,
-            policy=policy,
-            volumes=self._read_volumes(pods, nodes, heard),
-            devices=self._read_devices(pods, nodes, heard, policy),
+        snapshot = replace(
+            self._lookout.look(nodes, heard, policy, epoch=epoch),
             trials=self._moves.trials,
             answers=self._moves.answers,
         )
@@ -180,48 +163,6 @@ class Loop:
             sentence=summary(findings) if snapshot.epoch else standby,
             holder=holder,
         )
-
-    def _read_evidence(self, nodes: Mapping[str, Node], ledger: Ledger) -> Evidence:
-        concerned = {name for name, node in nodes.items() if node.mark is not None}
-        concerned |= {s.node for s in ledger.suspects.values() if s.node in nodes}
-        if not concerned and not self._poll_is_due():
-            return Evidence()
-        # Another thread may ask for a poll meanwhile: that one is then due after this.
-        began = self._polled_monotonic = self._clock.monotonic()
-        reading = self._evidence.read(frozenset(concerned))
-        self._report.evidence_took(self._clock.monotonic() - began)
-        self._report.evidence_failed(reading.failures)
-        return reading.evidence
-
-    def _read_pods(self, nodes: Mapping[str, Node], ledger: Ledger, evidence: Evidence) -> Pods:
-        if not pods_wanted(nodes, ledger, evidence):
-            return Pods({})
-        # An alert that no post brought is judged in the tick that finds it.
-        heard = frozenset(alert.node for alert in evidence.alerts or ())
-        return self._cluster.named(self._cluster.pods(), _concerned(nodes, ledger) | heard)
-
-    def _read_volumes(
-        self, pods: Pods, nodes: Mapping[str, Node], ledger: Ledger
-    ) -> Mapping[tuple[str, str], tuple[Term, ...] | None]:
-        claims = claims_of(pods.on, _concerned(nodes, ledger))
-        return self._cluster.volumes(claims) if claims else {}
-
-    def _read_devices(
-        self, pods: Pods, nodes: Mapping[str, Node], ledger: Ledger, policy: Policy
-    ) -> Devices:
-        """Return what is known of GPUs as devices; unreadable, the rest of the tick goes on."""
-        names = devices_of(nodes, ledger, policy)
-        there = tuple(pod for name in sorted(names) for pod in pods.on.get(name, ()))
-        in_use = bool(names or policy.gpu.causes)
-        try:
-            return self._cluster.devices(names, there, in_use=in_use)
-        except CallFailed as failure:
-            self._report.call_failed(failure)
-            return Devices()
-
-    def _poll_is_due(self) -> bool:
-        last = self._polled_monotonic
-        return last is None or self._clock.monotonic() - last >= self._pace.poll_seconds
 
     def _record(
         self, snapshot: Snapshot, stored: StoredLedger, tickets: tuple[Ticket, ...]
@@ -344,11 +285,6 @@ class Loop:
         except CallFailed as failure:
             # The Event is for people; the mark on the node already says it.
             self._report.call_failed(failure)
-
-
-def _concerned(nodes: Mapping[str, Node], ledger: Ledger) -> frozenset[str]:
-    suspect = {one.node for one in ledger.suspects.values()}
-    return frozenset(suspect | {name for name, node in nodes.items() if node.mark is not None})
 
 
 def _with_heard(ledger: Ledger, tickets: tuple[Ticket, ...], policy: Policy) -> Ledger:

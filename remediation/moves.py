@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from remediation.policy.checkpoints import Way, way_of
-from remediation.policy.moving import EVERY_JOB
-from remediation.policy.preparing import CLAIM, Kind, held_of
-from remediation.policy.refusal import Reason, Refusal
-from remediation.policy.snapshot import Trial
+from remediation.policy.facts.refusal import Reason, Refusal
+from remediation.policy.facts.snapshot import Trial
+from remediation.policy.moving.checkpoints import Way, way_of
+from remediation.policy.moving.leaving import EVERY_JOB
+from remediation.policy.moving.preparing import CLAIM, Kind, held_of
 from remediation.policy.steps import AskCheckpoint, EpisodeState
 from remediation.ports import EvictionOutcome
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from daemon.clocks import Clock
-    from remediation.policy.ledger import Ledger
-    from remediation.policy.migration import MigrationBar
-    from remediation.policy.preparing import Part
-    from remediation.policy.snapshot import Pod
+    from remediation.policy.bounds.migration import MigrationBar
+    from remediation.policy.facts.ledger import Ledger
+    from remediation.policy.facts.pod import Pod
+    from remediation.policy.facts.snapshot import Part
     from remediation.policy.steps import EvictWave, Finding, TakeSnapshots
     from remediation.ports import CheckpointHook, Cluster, EvictionAnswer
     from remediation.report import Report

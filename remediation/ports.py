@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from remediation.policy.demand import Term
-    from remediation.policy.device import Devices
-    from remediation.policy.evidence import Evidence
-    from remediation.policy.ledger import Ledger
-    from remediation.policy.preparing import Part
-    from remediation.policy.snapshot import Node, Pod
+    from remediation.policy.facts.demand import Term
+    from remediation.policy.facts.device import Devices
+    from remediation.policy.facts.evidence import Evidence
+    from remediation.policy.facts.ledger import Ledger
+    from remediation.policy.facts.node import Node
+    from remediation.policy.facts.pod import Pod
+    from remediation.policy.facts.snapshot import Part
     from remediation.policy.steps import (
         EvictWave,
         HandOver,

@@ -6,9 +6,9 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from remediation.policy.refusal import Reason
+from remediation.policy.facts.refusal import Reason
+from remediation.policy.guards.use import uses
 from remediation.policy.steps import EpisodeState
-from remediation.policy.use import uses
 from remediation.ports import Source
 
 if TYPE_CHECKING:
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
     from daemon.clocks import Clock
     from remediation.catalog import Catalog
-    from remediation.policy.ledger import Ledger
-    from remediation.policy.limits import Mode
-    from remediation.policy.snapshot import Node, Snapshot
+    from remediation.policy.bounds.limits import Mode
+    from remediation.policy.facts.ledger import Ledger
+    from remediation.policy.facts.node import Node
+    from remediation.policy.facts.snapshot import Snapshot
+    from remediation.policy.guards.use import Use
     from remediation.policy.steps import Finding, Step
-    from remediation.policy.use import Use
     from remediation.ports import CallFailed, EvictionOutcome
 
 

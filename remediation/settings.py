@@ -9,7 +9,7 @@ from typing import Literal
 from daemon.secrets import SecretFile
 from daemon.settings import Section
 from daemon.tls import TlsSection
-from remediation.policy.limits import Policy
+from remediation.policy.bounds.limits import Policy
 
 # Below this a busy machine looks like a dead server, however much time is compressed.
 _LEAST_TIMEOUT_SECONDS = 0.5

@@ -20,10 +20,10 @@ from simulator.calibration import recorded
 from simulator.endpoints.redfish.bmc import Credentials
 from simulator.faults import STORIES
 from simulator.fleet import STEP_SECONDS, Fleet, lay_out
+from simulator.physics.workload import Workload
 from simulator.recorder import cli as recording
 from simulator.scenario import HEALTHY, Scenario
 from simulator.serving import ServedFleet
-from simulator.workload import Workload
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulator.faults import story
+from simulator.physics.workload import Workload
 from simulator.scenario import HEALTHY, Scenario
-from simulator.workload import Workload
 
 if TYPE_CHECKING:
     from simulator.faults.story import Story

@@ -12,8 +12,8 @@ import numpy as np
 from simulator.faults import story
 from simulator.faults.story import Reach
 from simulator.history import history_of
+from simulator.instruments.readout import CHANNEL_NAMES
 from simulator.machine import Machine, Machines
-from simulator.readout import CHANNEL_NAMES
 from simulator.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from simulator.arrays import Flags, Floats
     from simulator.history import NodeHistory
-    from simulator.readout import Block
-    from simulator.workload import Workload
+    from simulator.instruments.readout import Block
+    from simulator.physics.workload import Workload
 
 STEP_SECONDS = 15.0
 CHUNK_STEPS = 256

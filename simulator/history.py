@@ -10,8 +10,8 @@ import numpy as np
 from simulator.draw import draw
 from simulator.faults import story
 from simulator.faults.story import Failure
+from simulator.instruments.readout import CHANNEL_NAMES
 from simulator.machine import Machine, Machines
-from simulator.readout import CHANNEL_NAMES
 from simulator.scenario import HEALTHY, Scenario
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class NodeHistory:
     """One node over time, as the exporter would have read it.
 
     `values` is float64 [gpu, step, channel], channels in the order of
-    `simulator.shown.CHANNELS`: gauges in schema units, counters cumulative, node
+    `simulator.instruments.shown.CHANNELS`: gauges in schema units, counters cumulative, node
     channels repeated on each GPU's row, NaN where nothing was read.  All times
     are seconds of simulated time; step i was read at `start_seconds` + i *
     `step_seconds`.  `onset_seconds` is when a fault began (None: healthy or a

@@ -13,20 +13,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulator import board, cooling, noise, power, thermal, workload
+from simulator import noise
 from simulator.faults import story
-from simulator.rack import Racks
-from simulator.readout import Block, Readout
-from simulator.stress import calm
-from simulator.trace import Trace
+from simulator.instruments.readout import Block, Readout
+from simulator.physics import board, cooling, power, thermal, workload
+from simulator.physics.rack import Racks
+from simulator.physics.stress import calm
+from simulator.physics.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simulator.arrays import Flags, Floats, Whole
+    from simulator.physics.stress import Stress
+    from simulator.physics.workload import Activity
     from simulator.scenario import Scenario
-    from simulator.stress import Stress
-    from simulator.workload import Activity
 
 
 @dataclass(frozen=True, slots=True)

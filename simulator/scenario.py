@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulator.workload import Workload
+from simulator.physics.workload import Workload
 
 if TYPE_CHECKING:
     from simulator.arrays import Floats

@@ -17,7 +17,7 @@ import torch
 
 from benchmarks.tadgan import stages, trials
 from benchmarks.tadgan.view import View, starts
-from model.training.published import PAPER, PublishedTadGan
+from model.training.network.published import PAPER, PublishedTadGan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from benchmarks.tadgan.series import Interval, Series
     from benchmarks.tadgan.stages import Stages
-    from model.training.fit import Losses
+    from model.training.fitting.fit import Losses
 
 WINDOW = PAPER.steps
 POOL_WINDOWS = 200

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from model.training.fit import CYCLE_WEIGHT, Losses, Schedule, Trainer
+from model.training.fitting.fit import CYCLE_WEIGHT, Losses, Schedule, Trainer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from torch import Tensor
 
-    from model.training.published import PublishedTadGan
+    from model.training.network.published import PublishedTadGan
 
 BATCH = 16
 CRITIC_STEPS = 5

@@ -9,9 +9,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from daemon.prometheus import HistoryUnreadable, Range, TooMuch, Trouble
-from exporter import forecast as forecasts
 from exporter.backfill import history
-from exporter.roster import Roster
+from exporter.forecast.forecaster import REPLAY_LIMIT_SECONDS, cold
+from exporter.window.roster import Roster
 from model import schema
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from daemon.prometheus import Prometheus
     from exporter.backfill.history import Moment
     from exporter.backfill.settings import BackfillSettings
-    from exporter.forecast import Forecaster, Memory
-    from exporter.models import ModelShelf
-    from exporter.roster import Declared
+    from exporter.forecast.forecaster import Forecaster, Memory
+    from exporter.forecast.shelf import ModelShelf
+    from exporter.window.roster import Declared
 
 LEAST_STEPS = 8
 """A server that refuses a question of so few steps will refuse any."""
@@ -142,7 +142,7 @@ class Filler:
         later begins as cold as the process that began it.
         """
         self._prometheus.begin()
-        memory, roster, read = forecasts.cold(), Roster(), 0
+        memory, roster, read = cold(), Roster(), 0
         for moment in self._moments():
             read += moment.known
             if not read:
@@ -177,7 +177,7 @@ class Filler:
         self._steps_per_request = max(LEAST_STEPS, self._steps_per_request // 2)
 
     def _lookback_steps(self) -> int:
-        limit = forecasts.REPLAY_LIMIT_SECONDS // schema.STEP_SECONDS
+        limit = REPLAY_LIMIT_SECONDS // schema.STEP_SECONDS
         return min(limit, int(self._settings.lookback_seconds // self._forecaster.step_seconds))
 
 

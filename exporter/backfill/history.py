@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from exporter.readings import Gpu
-from exporter.window import CHANNELS
+from exporter.window.window import CHANNELS
 from model import schema
 from model.sources import dcgm
 from model.sources import series as families
@@ -47,7 +47,7 @@ class Moment:
         return bool(self.present) or not bool(np.isnan(self.node).all())
 
     def row(self, expected: Sequence[Gpu]) -> NDArray[np.float64]:
-        """Return [gpu, channel] as `exporter.window.row` would have made it.
+        """Return [gpu, channel] as `exporter.window.window.row` would have made it.
 
         While any GPU reports, one that does not is lost: its row is NaN, the
         node's channels included.  While none does, the node's are all there is.

@@ -18,8 +18,8 @@ from exporter.collectors import Collector, Pace
 from exporter.facility.equipment import EquipmentSource
 from exporter.facility.publish import FacilityPage, FacilityView, Standing, landing
 from exporter.facility.settings import FacilitySettings
-from exporter.gate import Gate
-from exporter.pages import OPEN_PATHS, Pages
+from exporter.page.gate import Gate
+from exporter.page.pages import OPEN_PATHS, Pages
 
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger

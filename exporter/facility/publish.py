@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from prometheus_client.registry import Collector as PrometheusCollector
 
-from exporter import catalog
 from exporter.facility.items import EquipmentReadings
 from exporter.facility.judge import PREFIX
-from exporter.pages import STYLE, table
-from exporter.publish import family
-from exporter.snapshot import is_fresh
+from exporter.page import catalog
+from exporter.page.pages import STYLE, table
+from exporter.page.publish import family
+from exporter.window.snapshot import is_fresh
 from model import schema
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from exporter.collectors import SourceStatus
     from exporter.facility.items import UnitReadings
     from exporter.facility.settings import Target
-    from exporter.publish import Rows
+    from exporter.page.publish import Rows
 
 NAMESPACE = schema.NAMESPACE
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from model.history.reader import Reader
 
 WAIT_SECONDS = 10.0
-BYTES_PER_NODE_DAY = 0.8e6
+BYTES_PER_NODE_DAY = 0.95e6
 """On disk, an 8-GPU node with every channel (docs/training.md)."""
 
 

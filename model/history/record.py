@@ -75,7 +75,9 @@ def assemble(chunks: Chunks, node: str, names: Sequence[str], first: int, last: 
             into = gpus.setdefault(uuid, np.full((count, len(names)), np.nan))
             into[rows] = found[:, columns]
     uuids = tuple(sorted(gpus, key=lambda uuid: (_number(index[uuid]), index[uuid], uuid)))
-    values = np.stack([gpus[u] for u in uuids]) if uuids else np.empty((0, count, len(names)))
+    values = np.empty((len(uuids), count, len(names)))
+    for row, uuid in enumerate(uuids):
+        values[row] = gpus.pop(uuid)  # let go at once: a month of a node is large
     return _as_seen(node, first, tuple(names), uuids, values, own, changed)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remediation.kube.errors import calling
-from remediation.policy.preparing import REQUESTED_ANNOTATION, Part
-from remediation.policy.snapshot import FIELD_MANAGER
+from remediation.policy.facts.node import FIELD_MANAGER
+from remediation.policy.facts.snapshot import Part
+from remediation.policy.moving.preparing import REQUESTED_ANNOTATION
 from remediation.ports import CallFailed, Conflict, FailureReason
 
 if TYPE_CHECKING:
     from remediation.kube.connection import Connection
-    from remediation.policy.snapshot import Pod
+    from remediation.policy.facts.pod import Pod
 
 
 def note(connection: Connection, pod: Pod, name: str) -> Part:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from remediation.kube import wire
+from remediation.kube import wire_pods
 from remediation.kube.demands import read_terms
 from remediation.kube.errors import calling
 from remediation.ports import CallFailed, FailureReason
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from daemon.clocks import Clock
     from remediation.kube.connection import Connection
-    from remediation.policy.demand import Term
+    from remediation.policy.facts.demand import Term
 
 # Affinities of volumes do not change; which volume a claim has may, when it is made anew.
 _KEPT_SECONDS = 60.0
-_CLAIMS = msgspec.json.Decoder(wire.Claim)
-_VOLUMES = msgspec.json.Decoder(wire.PersistentVolume)
+_CLAIMS = msgspec.json.Decoder(wire_pods.Claim)
+_VOLUMES = msgspec.json.Decoder(wire_pods.PersistentVolume)
 Claim = tuple[str, str]
 Terms = tuple["Term", ...] | None
 

@@ -13,7 +13,7 @@ from remediation.kube.eviction import evict_wave
 from remediation.kube.mirror import Mirror
 from remediation.kube.owners import Owners
 from remediation.kube.repair import Repair
-from remediation.policy.preparing import DONE_ANNOTATION
+from remediation.policy.moving.preparing import DONE_ANNOTATION
 from remediation.ports import CallFailed, EvictionOutcome, Pods
 
 if TYPE_CHECKING:
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
     from daemon.clocks import Clock
     from remediation.kube.connection import Connection
-    from remediation.policy.demand import Term
-    from remediation.policy.device import Devices
-    from remediation.policy.preparing import Part
-    from remediation.policy.snapshot import Node, Pod
+    from remediation.policy.facts.demand import Term
+    from remediation.policy.facts.device import Devices
+    from remediation.policy.facts.node import Node
+    from remediation.policy.facts.pod import Pod
+    from remediation.policy.facts.snapshot import Part
     from remediation.policy.steps import (
         EvictWave,
         HandOver,

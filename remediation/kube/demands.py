@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remediation.kube.quantity import quantity
-from remediation.policy.demand import Company, Demand, Requirement, Spread, Term, Toleration
+from remediation.policy.facts.demand import Company, Demand, Requirement, Spread, Term, Toleration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from remediation.kube import wire
+    from remediation.kube import wire_pods
 
 # An init container that goes on running beside the others.
 _SIDECAR = "Always"
+_PREEMPTS_NOBODY = "Never"
 
 
-def read_demand(spec: wire.PodSpec, status: wire.PodStatus | None = None) -> Demand:
+def read_demand(spec: wire_pods.PodSpec, status: wire_pods.PodStatus | None = None) -> Demand:
     """Return the required rules of one pod; raises `ValueError` for what is no quantity."""
     affinity = spec.affinity
     node = affinity.node_affinity if affinity is not None else None
@@ -33,10 +34,12 @@ def read_demand(spec: wire.PodSpec, status: wire.PodStatus | None = None) -> Dem
         spread=_spread(spec.topology_spread_constraints),
         devices=bool(spec.resource_claims)
         or (status is not None and status.extended_resource_claim_status is not None),
+        priority=spec.priority or 0,
+        preempts=spec.preemption_policy != _PREEMPTS_NOBODY,
     )
 
 
-def read_terms(terms: Iterable[wire.NodeTerm] | None) -> tuple[Term, ...]:
+def read_terms(terms: Iterable[wire_pods.NodeTerm] | None) -> tuple[Term, ...]:
     """Return node selector terms; fields are chosen by as labels of the same name."""
     return tuple(
         tuple(
@@ -52,7 +55,7 @@ def amounts(resources: Mapping[str, str | int | float] | None) -> dict[str, floa
     return {name: quantity(text) for name, text in (resources or {}).items()}
 
 
-def _requests(spec: wire.PodSpec) -> dict[str, float]:
+def _requests(spec: wire_pods.PodSpec) -> dict[str, float]:
     """Return what the scheduler reserves: all containers together, or the largest start.
 
     A sidecar counts with the containers, and with every start after it.
@@ -69,7 +72,7 @@ def _requests(spec: wire.PodSpec) -> dict[str, float]:
     return _sum((_larger(_sum((running, beside)), peak), amounts(spec.overhead)))
 
 
-def _asked(container: wire.Container) -> dict[str, float]:
+def _asked(container: wire_pods.Container) -> dict[str, float]:
     resources = container.resources
     if resources is None:
         return {}
@@ -77,7 +80,7 @@ def _asked(container: wire.Container) -> dict[str, float]:
     return {**amounts(resources.limits), **amounts(resources.requests)}
 
 
-def _company(affinity: wire.PodAffinity | None) -> tuple[Company, ...]:
+def _company(affinity: wire_pods.PodAffinity | None) -> tuple[Company, ...]:
     if affinity is None:
         return ()
     return tuple(
@@ -90,7 +93,7 @@ def _company(affinity: wire.PodAffinity | None) -> tuple[Company, ...]:
     )
 
 
-def _spread(rules: Iterable[wire.SpreadRule] | None) -> tuple[Spread, ...]:
+def _spread(rules: Iterable[wire_pods.SpreadRule] | None) -> tuple[Spread, ...]:
     """Return the rules that keep a pod pending; `ScheduleAnyway` is only a preference."""
     return tuple(
         Spread(
@@ -107,7 +110,7 @@ def _spread(rules: Iterable[wire.SpreadRule] | None) -> tuple[Spread, ...]:
     )
 
 
-def _selector(selector: wire.LabelSelector | None) -> Term | None:
+def _selector(selector: wire_pods.LabelSelector | None) -> Term | None:
     if selector is None:
         return None
     equal = [Requirement(k, "In", (v,)) for k, v in (selector.match_labels or {}).items()]

@@ -15,8 +15,9 @@ from remediation.kube import nodes, wire, wire_devices
 from remediation.kube.errors import calling
 from remediation.kube.observe import read_node
 from remediation.kube.slices import read_slices
-from remediation.policy.device import Devices, Rule
-from remediation.policy.snapshot import EPISODE_ANNOTATION, FIELD_MANAGER, RISK_TAINT, encode_mark
+from remediation.policy.facts.device import Devices, Rule
+from remediation.policy.facts.mark import EPISODE_ANNOTATION, encode_mark
+from remediation.policy.facts.node import FIELD_MANAGER, RISK_TAINT
 from remediation.ports import CallFailed, Conflict, FailureReason
 
 if TYPE_CHECKING:
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from daemon.clocks import Clock
     from remediation.kube.connection import Connection
     from remediation.kube.discovery import Discovery, Offered
-    from remediation.policy.device import Device, Place
-    from remediation.policy.snapshot import Node, Pod
+    from remediation.policy.facts.device import Device, Place
+    from remediation.policy.facts.node import Node
+    from remediation.policy.facts.pod import Pod
     from remediation.policy.steps import LiftGpu, TaintGpu
 
 _GROUP = "resource.k8s.io"

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from remediation.kube.errors import calling
-from remediation.policy.snapshot import FIELD_MANAGER
+from remediation.policy.facts.node import FIELD_MANAGER
 from remediation.policy.steps import Decision
 
 if TYPE_CHECKING:
     from remediation.kube.connection import Connection
-    from remediation.policy.snapshot import Node
+    from remediation.policy.facts.node import Node
 
 # Nodes have no namespace; the API server accepts their events only here.
 NAMESPACE = "default"

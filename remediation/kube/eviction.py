@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from remediation.kube.connection import Connection
     from remediation.kube.errors import Answer
-    from remediation.policy.snapshot import Pod
+    from remediation.policy.facts.pod import Pod
 
 _HARMLESS = frozenset({EvictionOutcome.ACCEPTED, EvictionOutcome.GONE, EvictionOutcome.REPLACED})
 
@@ -55,9 +55,11 @@ def classify(error: ApiException) -> EvictionAnswer:
 
 
 def _outcome(status: int, told: Answer) -> EvictionOutcome:
+    # A spent budget is 429, one with too many evictions that nobody confirmed is 403.
+    if status in {403, 429} and "DisruptionBudget" in told.causes:
+        return EvictionOutcome.BUDGET
     if status == 429:
-        budget = "DisruptionBudget" in told.causes
-        return EvictionOutcome.BUDGET if budget else EvictionOutcome.OVERLOADED
+        return EvictionOutcome.OVERLOADED
     # Two budgets matching one pod is the one 500 that carries no reason.
     if status == 500 and not told.reason:
         return EvictionOutcome.MISCONFIGURED

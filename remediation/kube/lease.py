@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from remediation.kube.errors import calling
 from remediation.leadership import LeaseRecord
-from remediation.policy.snapshot import FIELD_MANAGER
+from remediation.policy.facts.node import FIELD_MANAGER
 from remediation.ports import CallFailed, FailureReason
 
 if TYPE_CHECKING:

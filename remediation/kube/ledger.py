@@ -10,8 +10,8 @@ import msgspec
 from remediation.kube import wire
 from remediation.kube.errors import calling
 from remediation.kube.mirror import Feed, Held
-from remediation.policy.ledger import Ledger, LedgerUnreadable, decode, encode
-from remediation.policy.snapshot import FIELD_MANAGER
+from remediation.policy.facts.ledger import Ledger, LedgerUnreadable, decode, encode
+from remediation.policy.facts.node import FIELD_MANAGER
 from remediation.ports import CallFailed, Conflict, FailureReason, StoredLedger
 
 if TYPE_CHECKING:

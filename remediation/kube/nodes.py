@@ -10,18 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remediation.kube.errors import calling
-from remediation.policy.snapshot import (
-    EPISODE_ANNOTATION,
-    FIELD_MANAGER,
-    RELEASE_ANNOTATION,
-    RISK_LABEL,
-    encode_mark,
-)
+from remediation.policy.facts.mark import EPISODE_ANNOTATION, encode_mark
+from remediation.policy.facts.node import FIELD_MANAGER, RELEASE_ANNOTATION, RISK_LABEL
 from remediation.ports import CallFailed, FailureReason
 
 if TYPE_CHECKING:
     from remediation.kube.connection import Connection
-    from remediation.policy.snapshot import Taint
+    from remediation.policy.facts.taint import Taint
     from remediation.policy.steps import NodeWrite
 
 

@@ -7,22 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from remediation.kube import wire
+from remediation.kube import wire, wire_pods
 from remediation.kube.demands import amounts, read_demand
 from remediation.kube.mirror import PAGE_ITEMS, Feed, Held
-from remediation.policy.snapshot import (
-    EPISODE_ANNOTATION,
-    FIELD_MANAGER,
-    HOLD_ANNOTATION,
-    MIGRATE_ANNOTATION,
-    RELEASE_ANNOTATION,
-    Mark,
-    MarkUnreadable,
-    Node,
-    Pod,
-    Taint,
-    decode_mark,
-)
+from remediation.policy.facts.mark import EPISODE_ANNOTATION, Mark, MarkUnreadable, decode_mark
+from remediation.policy.facts.node import FIELD_MANAGER, HOLD_ANNOTATION, RELEASE_ANNOTATION, Node
+from remediation.policy.facts.pod import MIGRATE_ANNOTATION, Pod
+from remediation.policy.facts.taint import Taint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +26,7 @@ _FINISHED = frozenset({"Succeeded", "Failed"})
 # What a pod is asked for in its annotations is short; others keep whole manifests there.
 _NOTE_CHARACTERS = 1024
 _NODES = msgspec.json.Decoder(wire.Node)
-_PODS = msgspec.json.Decoder(wire.Pod)
+_PODS = msgspec.json.Decoder(wire_pods.Pod)
 
 
 def pool_feed(connection: Connection, selector: str) -> Feed[str, Node]:
@@ -171,7 +162,7 @@ def _cordon_writer(managed: Iterable[wire.ManagedFields]) -> str | None:
     return owners[0] if owners else None
 
 
-def _device_claims(item: wire.Pod) -> tuple[str, ...]:
+def _device_claims(item: wire_pods.Pod) -> tuple[str, ...]:
     """Return the names of the pod's claims; one that is to be made for it has none yet."""
     named = (*(item.spec.resource_claims or ()), *(item.status.resource_claim_statuses or ()))
     extended = item.status.extended_resource_claim_status
@@ -180,7 +171,7 @@ def _device_claims(item: wire.Pod) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def _uses_gpus(spec: wire.PodSpec, gpu_resources: tuple[str, ...]) -> bool:
+def _uses_gpus(spec: wire_pods.PodSpec, gpu_resources: tuple[str, ...]) -> bool:
     containers = [*(spec.containers or ()), *(spec.init_containers or ())]
     asked = [one.resources for one in containers if one.resources is not None]
     names = {name for one in asked for name in {**(one.limits or {}), **(one.requests or {})}}

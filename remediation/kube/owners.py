@@ -13,14 +13,15 @@ import msgspec
 
 from remediation.kube import wire
 from remediation.kube.errors import calling
-from remediation.policy.jobs import Owner, needs_owner
+from remediation.policy.facts.jobs import needs_owner
+from remediation.policy.facts.pod import Owner
 from remediation.ports import CallFailed, FailureReason, Pods
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from remediation.kube.connection import Connection
-    from remediation.policy.snapshot import Pod
+    from remediation.policy.facts.pod import Pod
 
 _PAGES = msgspec.json.Decoder(wire.Page)
 _JOBS = msgspec.json.Decoder(wire.Owned)

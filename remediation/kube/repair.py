@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from remediation.kube.errors import calling
-from remediation.policy.snapshot import (
+from remediation.policy.facts.mark import (
     EPISODE_ANNOTATION,
-    FIELD_MANAGER,
     MarkUnreadable,
     decode_mark,
     encode_mark,
 )
+from remediation.policy.facts.node import FIELD_MANAGER
 from remediation.ports import CallFailed, Conflict, FailureReason
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from remediation.kube.connection import Connection
     from remediation.kube.discovery import Discovery
-    from remediation.policy.handed import Handed
+    from remediation.policy.facts.handed import Handed
     from remediation.policy.steps import HandOver, TakeBack
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remediation.policy.device import Device
+from remediation.policy.facts.device import Device
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

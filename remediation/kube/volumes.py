@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from remediation.kube.errors import calling
-from remediation.policy.preparing import Part
+from remediation.policy.facts.snapshot import Part
 from remediation.ports import CallFailed, Conflict, FailureReason
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from enum import StrEnum
 import msgspec
 from msgspec.structs import replace
 
-from remediation.policy.ledger import Breaker, Hold, Ledger, Pause, Release
+from remediation.policy.facts.ledger import Breaker, Hold, Ledger, Pause, Release
 
 _MOST_CHARACTERS = 200
 

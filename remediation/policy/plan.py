@@ -10,37 +10,41 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from remediation.policy import devices, eligibility, episodes
-from remediation.policy.facility import facility_of
-from remediation.policy.handover import taking_back
-from remediation.policy.narrowing import lift
-from remediation.policy.outlook import held, look, untouchable
-from remediation.policy.recovery import asked_back, come_back, give_back, stand_down
-from remediation.policy.refusal import Reason, Refusal
-from remediation.policy.risk import advance, begin
-from remediation.policy.shelter import join
+from remediation.policy.episodes import devices
+from remediation.policy.episodes.episode import derive
+from remediation.policy.episodes.outlook import held, look, untouchable
+from remediation.policy.facts.refusal import Reason, Refusal
+from remediation.policy.guards import eligibility
+from remediation.policy.guards.facility import facility_of
+from remediation.policy.ladder.climb import advance, begin
+from remediation.policy.ladder.handover import taking_back
+from remediation.policy.ladder.narrowing import lift
+from remediation.policy.ladder.recovery import asked_back, come_back, give_back, stand_down
+from remediation.policy.ladder.shelter import join
 from remediation.policy.steps import Decision, EpisodeState, Plan
 from remediation.policy.turn import Turn, wait
+from remediation.policy.upkeep import upkeep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remediation.policy.episodes import Episode
-    from remediation.policy.evidence import Evidence
-    from remediation.policy.ledger import Ledger
-    from remediation.policy.outlook import Outlook
-    from remediation.policy.snapshot import Node, Snapshot
+    from remediation.policy.episodes.episode import Episode
+    from remediation.policy.episodes.outlook import Outlook
+    from remediation.policy.facts.evidence import Evidence
+    from remediation.policy.facts.ledger import Ledger
+    from remediation.policy.facts.node import Node
+    from remediation.policy.facts.snapshot import Snapshot
     from remediation.policy.steps import Finding
 
 
 def plan(snapshot: Snapshot) -> Plan:
     """Decide every episode in order of urgency; each sees what the earlier ones were granted."""
-    ledger = episodes.upkeep(snapshot)
+    ledger = upkeep(snapshot)
     # In observe mode grants are imagined: they count within this tick, and are not recorded.
     imagined = ledger
     turns: list[Turn] = []
     left_over = devices.orphans(snapshot, ledger)
-    found = episodes.derive(snapshot.nodes, ledger, snapshot.policy, left_over=left_over)
+    found = derive(snapshot.nodes, ledger, snapshot.policy, left_over=left_over)
     outlook = look(replace(snapshot, ledger=ledger), found)
     for episode in found:
         now = replace(snapshot, ledger=imagined)

@@ -6,16 +6,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from remediation.policy.snapshot import RISK_TAINT, Effect, Risk, Taint
+from remediation.policy.facts.node import RISK_TAINT, Risk
+from remediation.policy.facts.taint import Effect, Taint
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from remediation.policy.device import Device, Rule
-    from remediation.policy.handed import Handed
-    from remediation.policy.ledger import Ledger
-    from remediation.policy.refusal import Refusal
-    from remediation.policy.snapshot import Mark, Node, Pod
+    from remediation.policy.facts.device import Device, Rule
+    from remediation.policy.facts.handed import Handed
+    from remediation.policy.facts.ledger import Ledger
+    from remediation.policy.facts.mark import Mark
+    from remediation.policy.facts.node import Node
+    from remediation.policy.facts.pod import Pod
+    from remediation.policy.facts.refusal import Refusal
 
 
 class Decision(StrEnum):

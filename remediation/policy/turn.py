@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from remediation.policy.refusal import Reason, Refusal
-from remediation.policy.steps import Decision, EpisodeState, Finding
+from remediation.policy.facts.mark import Mark, MarkState
+from remediation.policy.facts.node import Node
+from remediation.policy.facts.refusal import Reason, Refusal
+from remediation.policy.facts.taint import Effect
+from remediation.policy.steps import Decision, EpisodeState, Finding, NodeWrite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from remediation.policy.episodes import Episode
-    from remediation.policy.ledger import Ledger
+    from remediation.policy.episodes.episode import Episode
+    from remediation.policy.facts.ledger import Ledger
     from remediation.policy.steps import Step
 
 
@@ -80,3 +83,28 @@ def only_observed(episode: Episode, step: Step, change: Callable[[Ledger], Ledge
         sentence=f"would act: {step.sentence}; the mode is observe",
     )
     return Turn(finding=finding, change=change, imagined=True)
+
+
+def state_of(mark: Mark) -> EpisodeState:
+    """Return the state that a mark alone tells."""
+    if mark.state is MarkState.DRAINED and mark.handed is not None and mark.handed.made:
+        return EpisodeState.HANDED_OVER
+    return EpisodeState(mark.state.value)
+
+
+def rewrite(decision: Decision, node: Node, mark: Mark, sentence: str) -> NodeWrite:
+    """Write another mark and leave taint and cordon as they are."""
+    return NodeWrite(
+        decision=decision,
+        node=node,
+        mark=mark,
+        effect=_effect(mark),
+        unschedulable=None,
+        sentence=sentence,
+    )
+
+
+def _effect(mark: Mark) -> Effect | None:
+    if mark.cordoned:
+        return Effect.FORBID
+    return None if mark.taints_gpu else Effect.PREFER

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulator import board
 from simulator.calibration.recorded import Sample
 from simulator.history import Recording, record_all
-from simulator.readout import (
+from simulator.instruments.readout import (
     APPLICATION_XIDS,
     APPLICATION_XIDS_PER_SECOND,
     APPLICATION_XIDS_UP_TO,
 )
+from simulator.physics import board
 from simulator.scenario import HEALTHY
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from simulator.demo.cluster import Watcher
 from simulator.demo.hardware import PREFILL_SECONDS, Hardware
 from simulator.demo.plan import JOB, NAMESPACE
 from simulator.fleet import lay_out
+from simulator.physics.workload import Workload
 from simulator.processes import Processes
 from simulator.scenario import Scenario
-from simulator.workload import Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable

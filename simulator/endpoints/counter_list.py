@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulator import board
+from simulator.physics import board
 
 if TYPE_CHECKING:
     from collections.abc import Callable

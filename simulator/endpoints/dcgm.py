@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulator import board, noise
+from simulator import noise
 from simulator.endpoints.counter_list import FAMILIES, XID_FAMILY
 from simulator.endpoints.pods import Pod, default_pod
+from simulator.physics import board
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,8 +20,8 @@ from simulator.noise import Noise, key
 
 if TYPE_CHECKING:
     from simulator.arrays import Flags, Floats
+    from simulator.physics.stress import Stress
     from simulator.scenario import Scenario
-    from simulator.stress import Stress
 
 GSP_TIMEOUT = 119
 CONTAINED_ERROR, REMAP_EVENT = 94, 63

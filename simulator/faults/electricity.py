@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from model.schema import Cause
-from simulator import board
 from simulator.faults.curves import bursts, damage
 from simulator.faults.endings import lose_gpu, power_off
 from simulator.faults.story import HOUR, Pace, Reach, Story
+from simulator.physics import board
 
 if TYPE_CHECKING:
+    from simulator.physics.stress import Stress
     from simulator.scenario import Scenario
-    from simulator.stress import Stress
 
 
 class SupplyAgeing(Story):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from simulator.faults.story import Reach, Story
 
 if TYPE_CHECKING:
+    from simulator.physics.stress import Stress
     from simulator.scenario import Scenario
-    from simulator.stress import Stress
 
 APPLICATION_FAULT = 31
 

@@ -8,8 +8,8 @@ from simulator.faults.story import Reach, Story
 from simulator.scenario import HEALTHY
 
 if TYPE_CHECKING:
+    from simulator.physics.stress import Stress
     from simulator.scenario import Scenario
-    from simulator.stress import Stress
 
 
 class Healthy(Story):

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from model.schema import Cause
-from simulator import board
 from simulator.faults.curves import bursts
 from simulator.faults.endings import lose_gpu, stop_job
 from simulator.faults.story import HOUR, Reach, Story
+from simulator.physics import board
 
 if TYPE_CHECKING:
+    from simulator.physics.stress import Stress
     from simulator.scenario import Scenario
-    from simulator.stress import Stress
 
 NVLINK_ERROR = 74
 RESET_GPU = 1.0

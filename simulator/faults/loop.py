@@ -21,8 +21,8 @@ from simulator.faults.endings import lose_all_gpus, power_off
 from simulator.faults.story import HOUR, Pace, Reach, Story
 
 if TYPE_CHECKING:
+    from simulator.physics.stress import Stress
     from simulator.scenario import Scenario
-    from simulator.stress import Stress
 
 MINUTE = 60.0
 

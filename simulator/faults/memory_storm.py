@@ -10,8 +10,8 @@ from model.schema import Cause
 from simulator.faults.story import HOUR, Reach, Story
 
 if TYPE_CHECKING:
+    from simulator.physics.stress import Stress
     from simulator.scenario import Scenario
-    from simulator.stress import Stress
 
 HIGH_SINGLE_BIT_RATE = 92
 DOUBLE_BIT = 48

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from model.schema import Cause
-from simulator import cooling
 from simulator.faults.curves import after, damage
 from simulator.faults.endings import lose_gpu, power_off
 from simulator.faults.story import HOUR, Reach, Story
+from simulator.physics import cooling
 
 if TYPE_CHECKING:
+    from simulator.physics.stress import Stress
     from simulator.scenario import Scenario
-    from simulator.stress import Stress
 
 
 class BlockedColdPlate(Story):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulator import board
 from simulator.faults.story import HOUR, Reach, Story
+from simulator.physics import board
 
 if TYPE_CHECKING:
+    from simulator.physics.stress import Stress
     from simulator.scenario import Scenario
-    from simulator.stress import Stress
 
 LOWERED_AT_WORST = 0.45
 

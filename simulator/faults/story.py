@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from model.schema import Cause
+    from simulator.physics.stress import Stress
     from simulator.scenario import Scenario
-    from simulator.stress import Stress
 
 HOUR = 3_600.0
 

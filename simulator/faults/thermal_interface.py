@@ -8,8 +8,8 @@ from model.schema import Cause
 from simulator.faults.story import HOUR, Reach, Story
 
 if TYPE_CHECKING:
+    from simulator.physics.stress import Stress
     from simulator.scenario import Scenario
-    from simulator.stress import Stress
 
 OFF_THE_BUS = 79
 RATIO_AT_WORST = 2.6

@@ -9,8 +9,8 @@ import numpy as np
 from simulator.faults.story import HOUR, Reach, Story
 
 if TYPE_CHECKING:
+    from simulator.physics.stress import Stress
     from simulator.scenario import Scenario
-    from simulator.stress import Stress
 
 MINUTE = 60.0
 

@@ -13,8 +13,8 @@ from benchmarks import cmapss, skab  # noqa: E402
 from benchmarks.tadgan import fitting, series, stages  # noqa: E402
 from benchmarks.tadgan.detector import Detector, Pca, Standard, bar  # noqa: E402
 from benchmarks.tadgan.stages import Stages  # noqa: E402
-from model.training.fit import Schedule  # noqa: E402
-from model.training.published import PublishedTadGan  # noqa: E402
+from model.training.fitting.fit import Schedule  # noqa: E402
+from model.training.network.published import PublishedTadGan  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 from prometheus_client import CollectorRegistry
 
-from exporter import catalog as exporter_catalog
+from exporter.page import catalog as exporter_catalog
 from remediation.catalog import Catalog
 
 ROOT = Path(__file__).resolve().parents[2]

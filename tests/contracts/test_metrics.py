@@ -9,8 +9,8 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from dashboards.queries import panel_queries, variable_queries
-from exporter.drift import Doubt
-from exporter.forecast import Degraded, State
+from exporter.forecast.drift import Doubt
+from exporter.forecast.forecaster import Degraded, State
 from exporter.readings import SourceName
 from model.schema import HORIZONS, Cause
 from remediation.catalog import Catalog

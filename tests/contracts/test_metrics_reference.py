@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exporter import catalog, reference
+from exporter.page import catalog, reference
 from model import schema
 from model.sources import dcgm
 

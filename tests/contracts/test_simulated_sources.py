@@ -19,11 +19,11 @@ from model.schema import BY_NAME, Origin
 from simulator.endpoints.dcgm import gpu_uuid
 from simulator.endpoints.redfish.bmc import Credentials
 from simulator.fleet import Fleet, NodeReading
+from simulator.instruments.shown import SHOWN
 from simulator.machine import Machine
+from simulator.physics.workload import Workload
 from simulator.scenario import Scenario
 from simulator.serving import ServedFleet
-from simulator.shown import SHOWN
-from simulator.workload import Workload
 from tests.simulator.histories import HOUR, fault
 
 CYCLES = 10

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from simulator.controlplane.jobset import JobSetController
     from simulator.controlplane.kubelet import FakeKubelets
+    from simulator.controlplane.trainer import Trainer
 
 
 @pytest.fixture(scope="session")
@@ -43,6 +44,19 @@ def jobset_controller(
     from simulator.controlplane.jobset import JobSetController
 
     with JobSetController(control_plane, tmp_path_factory.mktemp("jobset")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def trainer(
+    control_plane: ControlPlane,
+    jobset_controller: JobSetController,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Trainer]:
+    """The real Kubeflow Trainer on the shared control plane, with the JobSet controller."""
+    from simulator.controlplane.trainer import Trainer
+
+    with Trainer(control_plane, tmp_path_factory.mktemp("trainer")) as running:
         yield running
 
 

@@ -25,8 +25,10 @@ def test_every_tool_line_is_a_program_and_every_list_of_definitions_a_folder():
         "kube-controller-manager",
         "kube-scheduler",
         "kubectl",
+        "trainer-controller-manager",
         "definitions/jobset",
         "definitions/snapshots",
+        "definitions/trainer",
     ]
 
 

@@ -13,12 +13,12 @@ from daemon.clocks import Clock
 from daemon.logs import logger
 from exporter.collectors import Collector, Pace
 from exporter.dcgm.scrape import DcgmSource
-from exporter.forecast import Forecaster
+from exporter.forecast.forecaster import Forecaster
+from exporter.forecast.shelf import ModelShelf
 from exporter.grid import Grid
-from exporter.models import ModelShelf
-from exporter.publish import Page
+from exporter.page.publish import Page
 from exporter.readings import SourceName, SourceReadings
-from exporter.roster import Declared
+from exporter.window.roster import Declared
 from tests.factories import artefact
 from tests.factories.sources import Scripted, Ticks
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from exporter.pages import landing
+from exporter.page.pages import landing
 from exporter.readings import Place
-from exporter.roster import Declared
+from exporter.window.roster import Declared
 from tests.field_reports.gpu_node import GpuNode, healthy, line, uuid
 
 GONE = 6

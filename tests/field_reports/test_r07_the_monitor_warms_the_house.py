@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from model import runtime
 from model.cli import BUNDLED
+from simulator.physics.workload import Workload
 from simulator.scenario import Scenario
-from simulator.workload import Workload
 from tests.model.bundled.replaying import DAY, HOUR, watch
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from remediation.policy.evidence import Evidence, Prediction
+from remediation.policy.facts.evidence import Evidence, Prediction
+from remediation.policy.facts.mark import MarkState
+from remediation.policy.facts.refusal import Reason
 from remediation.policy.plan import plan
-from remediation.policy.refusal import Reason
-from remediation.policy.snapshot import MarkState
 from tests.remediation.builders import (
     NOW,
     a_mark,

@@ -6,7 +6,7 @@ import numpy as np
 
 from model.schema import BY_NAME, Level, Origin
 from simulator.endpoints.redfish.tray import tree
-from simulator.shown import OUTLIVE_THE_HOST
+from simulator.instruments.shown import OUTLIVE_THE_HOST
 from tests.simulator.endpoints.readings import reading_at
 from tests.simulator.histories import HOUR, fault, told
 

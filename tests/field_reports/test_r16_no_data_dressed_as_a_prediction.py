@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from remediation.alert import Ignored, read_post
-from remediation.policy.evidence import Evidence
+from remediation.policy.facts.evidence import Evidence
+from remediation.policy.facts.refusal import Reason
 from remediation.policy.plan import plan
-from remediation.policy.refusal import Reason
 from tests.remediation.builders import (
     NOW,
     a_ledger,

@@ -10,7 +10,8 @@ import requests
 import responses
 
 from daemon.secrets import SecretFile
-from remediation.evidence_http import Endpoint, HttpEvidence
+from remediation.evidence.endpoint import Endpoint
+from remediation.evidence.http import HttpEvidence
 from remediation.ports import FailureReason, Source
 from tests.remediation.memory import HandClock
 

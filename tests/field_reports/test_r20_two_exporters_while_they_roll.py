@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from remediation.evidence_http import _Sample, query, read_predictions
-from remediation.policy.evidence import Evidence
+from remediation.evidence.predictions import Sample, query, read_predictions
+from remediation.policy.facts.evidence import Evidence
+from remediation.policy.facts.refusal import Reason
 from remediation.policy.plan import plan
-from remediation.policy.refusal import Reason
 from tests.remediation.builders import NOW, a_suspect_snapshot, an_alert, only_finding
 
 SERIES = (
@@ -29,7 +29,7 @@ def told_by(*pods: str) -> Evidence:
         for pod in pods
         for labels, value in SERIES
     ]
-    found = msgspec.convert(samples, list[_Sample])
+    found = msgspec.convert(samples, list[Sample])
     return Evidence(alerts=(an_alert(),), polled_at=NOW, predictions=read_predictions(found))
 
 

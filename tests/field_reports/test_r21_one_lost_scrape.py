@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from remediation.policy.facts.mark import MarkState
 from remediation.policy.plan import plan
-from remediation.policy.snapshot import MarkState
 from remediation.policy.steps import Decision, NodeWrite
 from tests.remediation.builders import (
     NOW,

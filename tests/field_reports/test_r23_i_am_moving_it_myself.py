@@ -15,9 +15,9 @@ from daemon.logs import logger
 from remediation.catalog import Catalog
 from remediation.kube.eviction import classify
 from remediation.moves import Moves, refused
-from remediation.policy.migration import MigrationBar
+from remediation.policy.bounds.migration import MigrationBar
+from remediation.policy.facts.refusal import Reason
 from remediation.policy.plan import plan
-from remediation.policy.refusal import Reason
 from remediation.policy.steps import EpisodeState, EvictWave
 from remediation.ports import EvictionAnswer, EvictionOutcome
 from remediation.report import Report

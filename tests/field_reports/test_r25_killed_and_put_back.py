@@ -7,11 +7,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from remediation.policy.ledger import Wave
-from remediation.policy.limits import Mode, Rung
+from remediation.policy.bounds.limits import Mode, Rung
+from remediation.policy.facts.ledger import Wave
+from remediation.policy.facts.mark import MarkState
+from remediation.policy.facts.refusal import Reason
+from remediation.policy.facts.taint import Effect
 from remediation.policy.plan import plan
-from remediation.policy.refusal import Reason
-from remediation.policy.snapshot import Effect, MarkState
 from remediation.policy.steps import Decision, EvictWave, NodeWrite
 from tests.remediation.builders import (
     NOW,

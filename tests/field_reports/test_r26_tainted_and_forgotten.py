@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from remediation.policy import use
-from remediation.policy.limits import Mode, Rung
+from remediation.policy.bounds.limits import Mode, Rung
+from remediation.policy.facts.refusal import Reason
+from remediation.policy.facts.taint import Taint
+from remediation.policy.guards import use
 from remediation.policy.plan import plan
-from remediation.policy.refusal import Reason
-from remediation.policy.snapshot import Taint
 from tests.remediation.builders import (
     NOW,
     a_mark,

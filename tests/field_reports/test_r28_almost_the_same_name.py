@@ -7,8 +7,8 @@ import json
 import pytest
 
 from remediation.alert import Ignored, read_post
+from remediation.policy.facts.refusal import Reason
 from remediation.policy.plan import plan
-from remediation.policy.refusal import Reason
 from tests.remediation.builders import a_node, a_suspect_snapshot, an_alert, only_finding
 
 NODES = {

@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 from daemon.logs import logger
-from exporter.models import ModelShelf
+from exporter.forecast.shelf import ModelShelf
 from tests.factories import artefact
 
 if TYPE_CHECKING:

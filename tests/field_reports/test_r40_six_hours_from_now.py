@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from remediation.policy import budget
-from remediation.policy.ledger import Bucket, Ledger
-from remediation.policy.limits import Limits
+from remediation.policy.bounds.limits import Limits
+from remediation.policy.facts.ledger import Bucket, Ledger
+from remediation.policy.facts.refusal import Reason
+from remediation.policy.guards import budget
 from remediation.policy.plan import plan
-from remediation.policy.refusal import Reason
 from tests.remediation.builders import (
     NOW,
     a_ledger,

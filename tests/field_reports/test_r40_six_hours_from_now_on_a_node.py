@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from exporter.publish import Page
+from exporter.page.publish import Page
 from tests.exporter.grid.test_grid import STEP, Process
 from tests.factories import artefact
 from tests.factories.sources import Ticks

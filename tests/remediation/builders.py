@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from remediation.alert import Alert, Remedy, Severity, Status
-from remediation.policy.evidence import Evidence, Prediction
-from remediation.policy.ledger import Bucket, Ledger, hear
-from remediation.policy.limits import (
-    EvidenceBar,
-    Limits,
-    Mode,
-    Policy,
-    ReleaseBar,
-    Rung,
-)
-from remediation.policy.migration import MigrationBar
+from remediation.policy.bounds.limits import EvidenceBar, Limits, Mode, Policy, ReleaseBar, Rung
+from remediation.policy.bounds.migration import MigrationBar
+from remediation.policy.facts.evidence import Evidence, Prediction
+from remediation.policy.facts.ledger import Bucket, Ledger, hear
+from remediation.policy.facts.mark import Mark, MarkState
+from remediation.policy.facts.node import RISK_TAINT, Node
+from remediation.policy.facts.pod import Pod
+from remediation.policy.facts.snapshot import Snapshot
+from remediation.policy.facts.taint import Taint
 from remediation.policy.plan import plan
-from remediation.policy.snapshot import RISK_TAINT, Mark, MarkState, Node, Pod, Snapshot, Taint
 from remediation.policy.steps import Finding, Plan
 
 NOW = 1_800_000_000.0

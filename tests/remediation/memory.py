@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from daemon.clocks import Clock
 from remediation.leadership import LeaseRecord
-from remediation.policy.ledger import Ledger
+from remediation.policy.facts.ledger import Ledger
 from remediation.ports import CallFailed, Conflict, FailureReason, StoredLedger
 
 

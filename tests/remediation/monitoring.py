@@ -10,7 +10,7 @@ from werkzeug.wrappers import Request, Response
 
 from daemon.clocks import system_clock
 from daemon.serving import Server
-from remediation.policy.targets import COOL
+from remediation.policy.bounds.targets import COOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,7 +30,7 @@ class Monitoring:
 
     `troubles` are alerts of the cluster itself that fire, `margins` how far each
     node is from being too hot (Celsius), `gpus` the probability of each GPU by
-    node and uuid.
+    node and uuid; the alerts of nodes in `silenced` are.
     """
 
     firing: list[dict[str, str]] = field(default_factory=list)
@@ -40,6 +40,7 @@ class Monitoring:
     troubles: list[dict[str, str]] = field(default_factory=list)
     margins: dict[str, float] = field(default_factory=dict)
     gpus: dict[str, dict[str, float]] = field(default_factory=dict)
+    silenced: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._server = Server(self, host="127.0.0.1", port=0)
@@ -89,7 +90,7 @@ class Monitoring:
 
     def _matching(self, matcher: str) -> list[dict[str, Any]]:
         found = self.troubles if matcher.startswith("alertname") else self.firing
-        return [_listed(alert) for alert in found]
+        return [_listed(alert, silenced=alert.get("node") in self.silenced) for alert in found]
 
     def _vector(self) -> dict[str, Any]:
         now = system_clock().wall()
@@ -125,10 +126,12 @@ def a_post(*alerts: dict[str, str], status: str = "firing") -> dict[str, Any]:
     return {"version": "4", "status": status, "truncatedAlerts": 0, "alerts": entries}
 
 
-def _listed(alert: dict[str, str]) -> dict[str, Any]:
+def _listed(alert: dict[str, str], *, silenced: bool) -> dict[str, Any]:
+    state = "suppressed" if silenced else "active"
+    by = ["a-silence"] if silenced else []
     return {
         "labels": alert,
-        "status": {"state": "active", "silencedBy": [], "inhibitedBy": []},
+        "status": {"state": state, "silencedBy": by, "inhibitedBy": []},
         "startsAt": "2026-11-30T12:00:00Z",
         "endsAt": "2099-01-01T00:00:00Z",
         "receivers": [],

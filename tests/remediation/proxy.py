@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 from enum import Enum
@@ -23,16 +24,29 @@ class Fate(Enum):
     PASSES = "passes"
     IS_HELD = "is held: it never reaches the server"
     LOSES_ITS_ANSWER = "is done, but the answer is lost"
+    IS_TURNED_AWAY = "is answered 429 by a server that has too much to do"
+    IS_NOT_STORED = "is answered 500 by a server whose store takes no more writes"
+
+
+_REFUSALS = {
+    Fate.IS_TURNED_AWAY: (429, "TooManyRequests", "too many requests, please try again later"),
+    Fate.IS_NOT_STORED: (500, "InternalError", "etcdserver: mvcc: database space exceeded"),
+}
 
 
 class Proxy:
     """Plain HTTP in front of the API server that `kubeconfig` names.
 
-    `fate` is asked for every request with method and path; `held` is set once
-    one was held back.
+    `fate` is asked for every request with method and path, `read` is told it with
+    its body; `held` is set once one was held back.
     """
 
-    def __init__(self, kubeconfig: Path, fate: Callable[[str, str], Fate]) -> None:
+    def __init__(
+        self,
+        kubeconfig: Path,
+        fate: Callable[[str, str], Fate] = lambda _method, _path: Fate.PASSES,
+        read: Callable[[str, str, bytes], None] = lambda _method, _path, _body: None,
+    ) -> None:
         document = yaml.safe_load(kubeconfig.read_text("utf-8"))
         cluster = document["clusters"][0]["cluster"]
         self.upstream = cluster["server"]
@@ -41,6 +55,7 @@ class Proxy:
         # By request and not by session: there the environment's bundle would win over it.
         self.verify = cluster.get("certificate-authority", True)
         self.fate = fate
+        self.read = read
         self.held = threading.Event()
         self.closing = threading.Event()
         self._server = _Server(("127.0.0.1", 0), _Handler)
@@ -91,11 +106,15 @@ class _Handler(BaseHTTPRequestHandler):
         proxy = self.server.proxy
         length = int(self.headers.get("Content-Length") or 0)
         body = self.rfile.read(length)
+        proxy.read(self.command, self.path, body)
         fate = proxy.fate(self.command, self.path)
         if fate is Fate.IS_HELD:
             proxy.held.set()
             proxy.closing.wait(30)
             self.close_connection = True
+            return
+        if fate in _REFUSALS:
+            self._refuse(*_REFUSALS[fate])
             return
         headers = {
             name: value
@@ -116,6 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._pass_on(answer)
             return
         if fate is Fate.LOSES_ITS_ANSWER:
+            answer.close()
             self.close_connection = True
             return
         self.send_response(answer.status_code)
@@ -123,6 +143,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(answer.content)))
         self.end_headers()
         self.wfile.write(answer.content)
+
+    def _refuse(self, status: int, reason: str, message: str) -> None:
+        document = {"kind": "Status", "code": status, "reason": reason, "message": message}
+        body = json.dumps(document).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        if status == 429:
+            self.send_header("Retry-After", "1")
+        self.end_headers()
+        self.wfile.write(body)
 
     def _pass_on(self, answer: requests.Response) -> None:
         """Pass each event of a watch on as it comes."""

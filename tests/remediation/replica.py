@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from daemon.serving import Server
-from tests.remediation.pages.test_pages import Face
+from tests.remediation.front.pages.test_pages import Face
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,8 +19,9 @@ from daemon.clocks import system_clock
 from daemon.logs import logger
 from daemon.settings import load
 from remediation.app import App
-from remediation.policy.ledger import Ledger, decode
-from remediation.policy.snapshot import EPISODE_ANNOTATION, RISK_LABEL, RISK_TAINT
+from remediation.policy.facts.ledger import Ledger, decode
+from remediation.policy.facts.mark import EPISODE_ANNOTATION
+from remediation.policy.facts.node import RISK_LABEL, RISK_TAINT
 from remediation.settings import Settings
 from tests.remediation.monitoring import Monitoring, a_post
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulator.history import NodeHistory, record
+from simulator.physics.workload import Workload
 from simulator.scenario import Scenario
-from simulator.workload import Workload
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from model.training import calibration
-from model.training.calibration import Isotonic
-from model.training.replay import EVERY_STEPS, course, looks
+from model.training.judging import calibration
+from model.training.judging.calibration import Isotonic
+from model.training.judging.comparison import Rated
+from model.training.judging.replay import EVERY_STEPS, course, looks
 from model.training.rivals.detectors import Forest, Pca, fitted
 from model.training.rivals.features import recent
 from model.training.rivals.health import HEALTH_FAILS, HEALTH_WARNS
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from model.training.course import Course
-    from model.training.dataset import Episode
+    from model.training.episodes.dataset import Episode
+    from model.training.judging.course import Course
 
 FIT_EVERY_STEPS = 30
 """Healthy rows half an hour apart: more would repeat themselves."""
@@ -45,15 +46,18 @@ class Calibrated:
         """The rival's name."""
         return self.rival.name
 
-    @property
-    def threshold(self) -> float:
-        """The level at which it alerts by itself."""
-        return self.rival.threshold
-
     def score(self, episode: Episode, hours: NDArray[np.float64]) -> NDArray[np.float64]:
         """Score an episode at the moments that lie at `hours`."""
         steps = np.searchsorted(episode.hours, hours)
         return self.rival.score(episode, steps)
+
+    def rated(
+        self, courses: Sequence[Course], scores: Sequence[NDArray[np.float64]], horizons: int
+    ) -> Rated:
+        """Return the scores of all courses with what they mean."""
+        del horizons
+        fold = np.zeros(len(courses), np.int64)
+        return Rated(self.rival.name, self.rival.threshold, scores, (self.levels,), fold)
 
 
 def always_healthy() -> Rival:
@@ -72,10 +76,12 @@ def rivals(
     *,
     seed: int,
     horizons: int,
+    field_rate: float,
 ) -> tuple[Calibrated, ...]:
     """Fit on `healthy` nodes, set levels on held-out `quiet` ones, and probabilities on `held`.
 
-    Each is read once and let go; `held` has nodes of every kind.
+    Each is read once and let go; `held` has nodes of every kind, weighed to
+    `field_rate` failures per node-week.
     """
     rows = [recent(episode, looks(len(episode.hours), FIT_EVERY_STEPS)) for episode in healthy]
     still = [recent(episode, looks(len(episode.hours), FIT_EVERY_STEPS)) for episode in quiet]
@@ -89,11 +95,11 @@ def rivals(
         fitted("PCA, T2 and Q", Pca.of, rows, still),
         fitted("isolation forest", lambda flat: Forest(flat, rng), rows, still),
     )
-    return _calibrated(ready, held, horizons)
+    return _calibrated(ready, held, horizons, field_rate)
 
 
 def _calibrated(
-    ready: Sequence[Rival], held: Iterable[Episode], horizons: int
+    ready: Sequence[Rival], held: Iterable[Episode], horizons: int, field_rate: float
 ) -> tuple[Calibrated, ...]:
     courses: list[Course] = []
     scores: list[list[NDArray[np.float64]]] = [[] for _ in ready]
@@ -102,7 +108,7 @@ def _calibrated(
         courses.append(course(episode, steps))
         for rival, found in zip(ready, scores, strict=True):
             found.append(rival.score(episode, steps))
-    at = [calibration.moments(courses, horizon) for horizon in range(horizons)]
+    at = [calibration.moments(courses, horizon, rate=field_rate) for horizon in range(horizons)]
     return tuple(
         Calibrated(rival, tuple(Isotonic.fit(known.of(found), known) for known in at))
         for rival, found in zip(ready, scores, strict=True)

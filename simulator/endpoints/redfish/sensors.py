@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from simulator import board, cooling
 from simulator.endpoints.redfish.shapes import Resource, sensor
+from simulator.physics import board, cooling
 
 if TYPE_CHECKING:
     from simulator.fleet import NodeReading

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from simulator import board, power
 from simulator.endpoints.redfish.sensors import DETECTORS
 from simulator.endpoints.redfish.shapes import ENABLED, TRAY, Resource, collection, link, resource
+from simulator.physics import board, power
 
 if TYPE_CHECKING:
     from simulator.fleet import NodeReading

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simulator import board
 from simulator.endpoints.redfish.reports import reports
 from simulator.endpoints.redfish.sensors import gpu_sensors, tray_sensors
 from simulator.endpoints.redfish.shapes import (
@@ -22,6 +21,7 @@ from simulator.endpoints.redfish.shapes import (
     timestamp,
 )
 from simulator.endpoints.redfish.subsystems import cooling, power_supplies
+from simulator.physics import board
 
 if TYPE_CHECKING:
     from simulator.fleet import NodeReading

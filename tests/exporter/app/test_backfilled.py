@@ -12,7 +12,7 @@ import pytest
 
 from daemon.clocks import system_clock
 from exporter import store
-from exporter.window import CHANNELS
+from exporter.window.window import CHANNELS
 from tests.exporter.app.bench import (
     PROBABILITY,
     FakeDcgm,
@@ -84,7 +84,8 @@ def test_a_moved_pod_predicts_at_once_from_what_the_last_one_said(
     after = start(tmp_path / "after", stack, step_seconds=0.5, more=more, B=80.0)
     eventually(lambda: series(after.port)[FILLED] == 1, "the filling", 10.0)
     assert series(after.port)[STEPS] >= 32
-    seen = eventually(lambda: series(after.port).get(PROBABILITY), "a probability", 2.0)
+    # Half a window gathered from now on would take sixteen seconds.
+    seen = eventually(lambda: series(after.port).get(PROBABILITY), "a probability", 6.0)
     assert seen == pytest.approx(0.8)
     assert series(after.port)['forewarn_gpus_expected{node="n1"}'] == 2
     eventually(lambda: saved(tmp_path / "after").state[0, 0] >= 32, "the saved state")

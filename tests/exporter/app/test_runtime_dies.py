@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from exporter import trial
+from exporter.forecast import trial
 from tests.exporter.app.bench import FakeDcgm, eventually, get, series, settings_text, state
 from tests.exporter.app.process import ROOT, Running
 from tests.factories import artefact

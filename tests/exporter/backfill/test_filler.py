@@ -16,7 +16,7 @@ from daemon.logs import logger
 from daemon.prometheus import Prometheus
 from exporter.backfill.filler import Backfill, Filler
 from exporter.backfill.settings import BackfillSettings
-from exporter.forecast import Degraded
+from exporter.forecast.forecaster import Degraded
 from exporter.readings import Place
 from model import schema
 from tests.exporter.grid.test_grid import STEP, Process

@@ -8,7 +8,7 @@ import pytest
 from daemon.prometheus import Range, Series
 from exporter.backfill import history
 from exporter.readings import Gpu
-from exporter.window import CHANNELS
+from exporter.window.window import CHANNELS
 from tests.factories.prometheus import gpu
 
 TEMPERATURE, ENERGY = "forewarn_gpu_temperature_celsius", "forewarn_gpu_energy_joules_total"

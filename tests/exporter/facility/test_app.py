@@ -15,8 +15,8 @@ from daemon.clocks import system_clock
 from daemon.logs import logger
 from daemon.settings import load, parse
 from exporter.facility.app import STOP_SECONDS, FacilityExporter
-from exporter.facility.rack import RackSource
 from exporter.facility.settings import FacilitySettings
+from exporter.rack import RackSource
 from exporter.readings import Place
 from exporter.settings import RackSettings
 from tests.exporter.app.bench import eventually

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from exporter.facility.decode import Kind, decode
 from exporter.facility.items import Item, Unit
 from exporter.facility.judge import Judge
-from exporter.facility.rack import judge, rack_of
+from exporter.rack import judge, rack_of
 from exporter.readings import Missing
 from model import schema
 from model.sources.facility import Equipment
-from tests.exporter.facility.test_rack import PAGE
+from tests.exporter.rack.test_rack import PAGE
 from tests.exporter.redfish.test_fuzz import RELAXED, _loaded, mutate
 
 FEWER = settings(RELAXED, max_examples=40)

@@ -12,11 +12,11 @@ from prometheus_client import CollectorRegistry
 
 from daemon.clocks import Clock
 from daemon.logs import logger
-from exporter import exposition
 from exporter.collectors import Collector, Pace
 from exporter.facility.equipment import EquipmentSource
 from exporter.facility.publish import FacilityPage, FacilityView, Standing
 from exporter.facility.settings import Target
+from exporter.page import exposition
 from tests.exporter.redfish.fake_bmc import FakeBmc, recorded
 from tests.factories.sources import Ticks
 

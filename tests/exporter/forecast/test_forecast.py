@@ -7,11 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from exporter import forecast, snapshot
 from exporter.collectors import SourceStatus
-from exporter.forecast import Degraded, Forecaster, Memory, Position, State
-from exporter.models import InForce
+from exporter.forecast.forecaster import (
+    Degraded,
+    Forecast,
+    Forecaster,
+    Memory,
+    Position,
+    State,
+    cold,
+)
+from exporter.forecast.shelf import InForce
 from exporter.readings import Place, SourceName, SourceReadings
+from exporter.window import snapshot
 from model import runtime
 from tests.factories import artefact
 from tests.factories.sources import ENERGY, A, B, dcgm, gpus, up
@@ -46,9 +54,9 @@ def everything(now: float, celsius: float = 60.0) -> snapshot.NodeSnapshot:
 
 def run(
     forecaster: Forecaster, model: InForce | None, snapshots: list[snapshot.NodeSnapshot | None]
-) -> tuple[Memory, forecast.Forecast]:
+) -> tuple[Memory, Forecast]:
     """Feed one snapshot a step; None is a step that was skipped."""
-    memory, latest, skipped = forecast.cold(), None, 0
+    memory, latest, skipped = cold(), None, 0
     for step, known in enumerate(snapshots):
         if known is None:
             skipped += 1

@@ -11,11 +11,11 @@ import pytest
 from daemon.clocks import Clock
 from daemon.logs import logger
 from exporter.collectors import Collector, Pace
-from exporter.forecast import Forecaster, State
+from exporter.forecast.forecaster import Forecaster, State
+from exporter.forecast.shelf import ModelShelf
 from exporter.grid import Grid
-from exporter.models import ModelShelf
-from exporter.roster import Declared
 from exporter.store import FILE_NAME, load
+from exporter.window.roster import Declared
 from tests.factories import artefact
 from tests.factories.sources import A, B, Scripted, Ticks, dcgm
 

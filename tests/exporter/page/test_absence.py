@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from exporter import absence, snapshot
-from exporter.absence import Witness
+from exporter.page import absence
+from exporter.page.absence import Witness
 from exporter.readings import Departure, LeftAfter, Place, SourceName, SourceReadings
+from exporter.window import snapshot
 from tests.factories.sources import A, B, dcgm, gpus, up
 
 PLANNED = Departure(B, LeftAfter.RELOAD, busy=False, hardware_xid=False)

@@ -16,7 +16,7 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from exporter import exposition
+from exporter.page import exposition
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 ROWS = st.lists(st.tuples(st.tuples(TEXTS, TEXTS), st.floats(width=64)), max_size=4)

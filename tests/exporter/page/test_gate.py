@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from daemon.secrets import SecretFile
-from exporter.gate import Gate
+from exporter.page.gate import Gate
 
 
 @pytest.fixture

@@ -11,15 +11,15 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from daemon.clocks import Clock
 from daemon.logs import logger
-from exporter import catalog
 from exporter.collectors import Collector, Pace
-from exporter.forecast import Degraded, Forecaster, State
+from exporter.forecast.forecaster import Degraded, Forecaster, State
+from exporter.forecast.shelf import ModelShelf
 from exporter.grid import Grid
-from exporter.models import ModelShelf
-from exporter.pages import landing
-from exporter.publish import Page
+from exporter.page import catalog
+from exporter.page.pages import landing
+from exporter.page.publish import Page
 from exporter.readings import Missing, Place, Reason, SourceName, SourceReadings, Workload
-from exporter.roster import Declared
+from exporter.window.roster import Declared
 from model.sources.dcgm import CHANNELS
 from tests.factories import artefact
 from tests.factories.sources import ENERGY, A, B, Scripted, Ticks, dcgm, failing

@@ -16,13 +16,13 @@ from daemon.clocks import Clock
 from daemon.logs import logger
 from exporter.collectors import Collector, Pace
 from exporter.dcgm.scrape import DcgmSource
-from exporter.forecast import Forecaster
+from exporter.forecast.forecaster import Forecaster
+from exporter.forecast.shelf import ModelShelf
 from exporter.grid import Grid
-from exporter.models import ModelShelf
-from exporter.publish import Page
+from exporter.page.publish import Page
 from exporter.redfish.reader import RedfishSource
 from exporter.redfish.settings import BmcSettings
-from exporter.roster import Declared
+from exporter.window.roster import Declared
 from model import schema
 from tests.exporter.app.bench import FakeDcgm
 from tests.exporter.redfish.fake_bmc import FakeBmc, recorded

@@ -10,9 +10,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from exporter import store, window
-from exporter.drift import Drift
-from exporter.roster import Roster
+from exporter import store
+from exporter.forecast.drift import Drift
+from exporter.window import window
+from exporter.window.roster import Roster
 from tests.factories.sources import A, B, gpus
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from exporter import blindness, snapshot
-from exporter.blindness import ADVICE
 from exporter.readings import Missing, Place, SourceReadings
+from exporter.window import blindness, snapshot
+from exporter.window.blindness import ADVICE
 from model.sources import dcgm as spell
 from tests.exporter.dcgm.pages import Pages, line
 from tests.factories.sources import A, B, dcgm, gpus, up

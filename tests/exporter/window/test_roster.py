@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exporter.roster import Declared, Roster
+from exporter.window.roster import Declared, Roster
 from tests.factories.sources import A, B, gpus
 
 C = "GPU-cccc"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from exporter.collectors import SourceStatus
 from exporter.readings import Place, SourceName
-from exporter.silence import watched
+from exporter.window.silence import watched
 from tests.factories.sources import A, B, dcgm, gpus, up
 
 SCRAPE, AGE, FAILED, MISSING = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from exporter import snapshot
 from exporter.collectors import SourceStatus
 from exporter.readings import Missing, Place, SourceName, SourceReadings
+from exporter.window import snapshot
 from model import schema
 from tests.factories.sources import TEMPERATURE, A, B, dcgm, gpus, up
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from exporter import snapshot, window
 from exporter.readings import Place
+from exporter.window import snapshot, window
 from tests.factories.sources import ENERGY, TEMPERATURE, A, B, dcgm, gpus, up
 
 T, E = window.CHANNELS.index(TEMPERATURE), window.CHANNELS.index(ENERGY)

@@ -11,8 +11,8 @@ from model import runtime, schema
 from model.cli import BUNDLED
 from model.runtime import Predictor
 from model.schema import Cause
+from simulator.physics.workload import Workload
 from simulator.scenario import Scenario
-from simulator.workload import Workload
 from tests.model.bundled.replaying import DAY, HOUR, lead_hours, watch
 
 CAUSES = list(schema.Cause)

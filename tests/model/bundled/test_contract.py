@@ -8,7 +8,7 @@ import pytest
 from model import runtime
 from model.cli import BUNDLED
 from model.runtime import Predictor
-from simulator.shown import SHOWN
+from simulator.instruments.shown import SHOWN
 
 
 @pytest.fixture(scope="module")

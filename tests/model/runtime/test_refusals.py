@@ -127,6 +127,14 @@ def test_metadata_that_does_not_decode_is_refused(tmp_path: Path, text: str) -> 
         ({"provenance": "elsewhere"}, Refusal.METADATA),
         ({"training_ranges": {"gpu_power_watts": (9.0, 1.0)}}, Refusal.METADATA),
         ({"training_ranges": {"gpu_utilization_ratio": (0.0, 1.0)}}, Refusal.METADATA),
+        (
+            {"base_rate": {"per_node_week": {"memory": 0.0}, "origin": "x"}},
+            Refusal.METADATA,
+        ),
+        (
+            {"base_rate": {"per_node_week": {"bad luck": 0.1}, "origin": "x"}},
+            Refusal.METADATA,
+        ),
         ({"state_width": 2}, Refusal.SHAPE),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else str(value),

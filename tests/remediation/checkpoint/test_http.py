@@ -11,7 +11,7 @@ from werkzeug.wrappers import Request, Response
 
 from daemon.serving import Server
 from remediation.checkpoint_http import HttpHook
-from remediation.policy.preparing import Part
+from remediation.policy.facts.snapshot import Part
 from tests.remediation.builders import a_pod
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from remediation.policy.checkpoints import hook_url
+from remediation.policy.moving.checkpoints import hook_url
 from tests.remediation.builders import a_pod
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from remediation import __main__ as command
 from remediation.cli import _COMMANDS
-from remediation.policy.ledger import Breaker, Pause
+from remediation.policy.facts.ledger import Breaker, Pause
 from tests.remediation.builders import NOW, a_ledger, an_alert
 
 if TYPE_CHECKING:

@@ -13,8 +13,10 @@ import requests
 import responses
 
 from daemon.secrets import SecretFile
-from remediation.evidence_http import Endpoint, HttpEvidence, query
-from remediation.policy.targets import TargetCondition
+from remediation.evidence.endpoint import Endpoint
+from remediation.evidence.http import HttpEvidence
+from remediation.evidence.predictions import query
+from remediation.policy.bounds.targets import TargetCondition
 from remediation.ports import FailureReason, Source
 from tests.remediation.memory import HandClock
 

@@ -11,8 +11,9 @@ from werkzeug.wrappers import Response
 
 from daemon.clocks import system_clock
 from daemon.serving import Server
-from remediation.evidence_http import Endpoint, HttpEvidence
-from remediation.policy.targets import TargetCondition
+from remediation.evidence.endpoint import Endpoint
+from remediation.evidence.http import HttpEvidence
+from remediation.policy.bounds.targets import TargetCondition
 from simulator.processes import Processes, free_port
 from tests.remediation.monitoring import Monitoring
 from tests.remediation.site import eventually

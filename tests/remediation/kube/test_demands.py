@@ -9,7 +9,7 @@ import pytest
 
 from remediation.kube.observe import read_pod
 from remediation.kube.quantity import quantity
-from remediation.policy.demand import Company, Demand, Requirement, Spread, Toleration
+from remediation.policy.facts.demand import Company, Demand, Requirement, Spread, Toleration
 
 
 def demand(**spec: Any) -> Demand:
@@ -129,3 +129,10 @@ def test_rules_of_spreading_are_read_but_for_mere_wishes() -> None:
 
 def test_a_pod_that_demands_nothing_demands_nothing() -> None:
     assert demand(containers=[{}]) == Demand()
+
+
+def test_priority_and_whom_it_may_preempt_are_read() -> None:
+    plain = demand()
+    assert (plain.priority, plain.preempts) == (0, True)
+    polite = demand(priority=-5, preemptionPolicy="Never")
+    assert (polite.priority, polite.preempts) == (-5, False)

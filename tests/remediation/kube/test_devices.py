@@ -13,14 +13,14 @@ from daemon.serving import Server
 from remediation.kube.connection import Connection
 from remediation.kube.devices import Gpus, rule_name
 from remediation.kube.discovery import Discovery
-from remediation.policy.demand import Demand
-from remediation.policy.device import Device
-from remediation.policy.snapshot import encode_mark
+from remediation.policy.facts.demand import Demand
+from remediation.policy.facts.device import Device
+from remediation.policy.facts.mark import encode_mark
 from remediation.policy.steps import Decision, LiftGpu, NodeWrite, TaintGpu
 from remediation.ports import CallFailed, Conflict, FailureReason
 from tests.remediation.builders import a_mark, a_node, a_pod
 from tests.remediation.memory import HandClock
-from tests.remediation.policy.test_one_gpu import RULE, SICK
+from tests.remediation.policy.ladder.test_one_gpu import RULE, SICK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from remediation.kube import wire
 from remediation.kube.ledger import KEY, LedgerMemory, remember
-from remediation.policy.ledger import Ledger, encode
+from remediation.policy.facts.ledger import Ledger, encode
 from remediation.ports import StoredLedger
 
 

@@ -7,15 +7,11 @@ from typing import Any
 
 from remediation.kube.nodes import body
 from remediation.kube.observe import read_node, read_pod
+from remediation.policy.facts.mark import EPISODE_ANNOTATION, decode_mark
+from remediation.policy.facts.node import RISK_TAINT, Node
+from remediation.policy.facts.pod import Pod
+from remediation.policy.facts.taint import Taint
 from remediation.policy.plan import plan
-from remediation.policy.snapshot import (
-    EPISODE_ANNOTATION,
-    RISK_TAINT,
-    Node,
-    Pod,
-    Taint,
-    decode_mark,
-)
 from remediation.policy.steps import NodeWrite
 from tests.remediation.builders import a_node, a_pool, a_suspect_snapshot
 

@@ -8,7 +8,7 @@ import pytest
 
 from remediation.kube.connection import Connection
 from remediation.kube.owners import Owners
-from remediation.policy.jobs import Owner
+from remediation.policy.facts.pod import Owner
 from remediation.ports import CallFailed, FailureReason, Pods
 from tests.remediation.builders import a_pod
 from tests.remediation.kube.test_devices import Api

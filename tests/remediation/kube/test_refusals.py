@@ -45,6 +45,11 @@ def caused(*reasons: str) -> dict[str, Any]:
             id="budget-not-yet-observed",
         ),
         pytest.param(
+            refused(403, reason="Forbidden", details=caused("DisruptionBudget")),
+            EvictionOutcome.BUDGET,
+            id="budget-with-too-many-unconfirmed",
+        ),
+        pytest.param(
             refused(429, reason="TooManyRequests"), EvictionOutcome.OVERLOADED, id="server-busy"
         ),
         pytest.param(

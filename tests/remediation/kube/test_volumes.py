@@ -12,7 +12,7 @@ from werkzeug.wrappers import Request, Response
 from daemon.serving import Server
 from remediation.kube.connection import Connection
 from remediation.kube.volumes import snapshot_name, take
-from remediation.policy.preparing import Part
+from remediation.policy.facts.snapshot import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from remediation.policy.demand import Demand
-from remediation.policy.device import Devices
-from remediation.policy.gpu_bar import GpuBar
-from remediation.policy.limits import Mode
+from remediation.policy.bounds.gpu import GpuBar
+from remediation.policy.bounds.limits import Mode
+from remediation.policy.facts.demand import Demand
+from remediation.policy.facts.device import Devices
 from remediation.ports import CallFailed, EvidenceReading, FailureReason, Pods
 from tests.remediation.builders import a_pod, a_policy, an_alert, proof
 from tests.remediation.loop.test_loop import Scene
-from tests.remediation.policy.test_one_gpu import RULE, SICK, on_gpus
+from tests.remediation.policy.ladder.test_one_gpu import RULE, SICK, on_gpus
 
 ONE_GPU = GpuBar(causes=("memory",))
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remediation.inbox import Inbox, Ticket
-from remediation.policy.ledger import Ledger, hear
-from remediation.policy.limits import Limits
+from remediation.policy.bounds.limits import Limits
+from remediation.policy.facts.ledger import Ledger, hear
 from tests.remediation.builders import NOW, an_alert
 from tests.remediation.site import eventually
 

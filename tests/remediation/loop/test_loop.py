@@ -16,9 +16,9 @@ from daemon.logs import logger
 from remediation.catalog import Catalog
 from remediation.inbox import Ticket
 from remediation.loop import Loop, Pace
-from remediation.policy.device import Devices
-from remediation.policy.ledger import Ledger, Pause
-from remediation.policy.limits import Mode, Rung
+from remediation.policy.bounds.limits import Mode, Rung
+from remediation.policy.facts.device import Devices
+from remediation.policy.facts.ledger import Ledger, Pause
 from remediation.ports import (
     CallFailed,
     Conflict,
@@ -198,58 +198,6 @@ def test_a_pause_that_another_replica_recorded_is_seen_before_a_step_that_writes
     assert "2 paused" in scene.sentence
 
 
-def test_a_post_is_recorded_with_the_grant_that_follows_from_it() -> None:
-    ticket = Ticket((an_alert("n3"),), NOW)
-    scene = Scene(alerts=(an_alert(), an_alert("n3")), tickets=(ticket,))
-    scene.ledger.ledger = a_ledger()
-    scene.loop.tick()
-    assert scene.order.count("ledger") == scene.ledger.writes == 1
-    assert "exclude n3" in scene.order[1:]
-    assert {"n1", "n2", "n3"} == set(scene.ledger.ledger.grants)
-    assert ticket.wait(0) is True
-
-
-def test_a_post_survives_a_rival_write_of_the_ledger() -> None:
-    ticket = Ticket((an_alert("n3"),), NOW)
-    scene = Scene(alerts=(an_alert(), an_alert("n3")), tickets=(ticket,))
-    scene.ledger.ledger = a_ledger()
-    scene.ledger.rivals = 1
-    scene.loop.tick()
-    assert "n3" in {suspect.node for suspect in scene.ledger.ledger.suspects.values()}
-    assert ticket.wait(0) is True
-
-
-def test_a_post_whose_record_lost_its_answer_was_recorded_once() -> None:
-    ticket = Ticket((an_alert("n3"),), NOW)
-    scene = Scene(alerts=(an_alert("n3"),), tickets=(ticket,))
-    scene.ledger.ledger = a_ledger()
-    scene.ledger.loses_answers = True
-    scene.loop.tick()
-    assert scene.ledger.writes == 1
-    assert ticket.wait(0) is True
-
-
-def test_a_post_is_not_recorded_by_a_tick_that_failed_or_does_not_lead() -> None:
-    for scene in (Scene(leads=0), Scene()):
-        ticket = Ticket((an_alert("n3"),), NOW)
-        scene.tickets = (ticket,)
-        scene.ledger.rivals = 100
-        scene.loop.tick()
-        assert ticket.wait(0) is None
-
-
-def test_a_post_is_known_already_only_by_a_fresh_ledger() -> None:
-    ticket = Ticket((an_alert(),), NOW)
-    scene = Scene(policy=a_policy(Mode.OBSERVE), tickets=(ticket,))
-    scene.loop.tick()
-    scene.ledger.seen = scene.ledger.read()
-    empty = msgspec.structs.replace(scene.ledger.ledger, suspects={})
-    scene.ledger.write(empty, str(scene.ledger.version))
-    scene.tickets = (Ticket((an_alert(),), NOW),)
-    scene.loop.tick()
-    assert "n1" in {suspect.node for suspect in scene.ledger.ledger.suspects.values()}
-
-
 def test_a_poll_asked_for_while_evidence_is_read_harms_no_tick() -> None:
     """A truncated post or a new lease asks for it, on a thread of its own."""
     scene = Scene()
@@ -303,38 +251,6 @@ def test_one_refused_write_does_not_stop_the_others() -> None:
     scene.loop.tick()
     assert scene.order == ["ledger", "exclude n1", "exclude n2"]
     assert scene.errors("kubernetes", "forbidden") == 2
-
-
-def test_the_same_failure_is_logged_once_and_counted_each_time() -> None:
-    scene = Scene(nodes_fail=CallFailed("list nodes: refused", FailureReason.UNREACHABLE))
-    for _ in range(4):
-        scene.loop.tick()
-    assert len(scene.log()) == 1
-    assert scene.errors("kubernetes", "unreachable") == 4
-    scene.nodes_fail = None
-    scene.loop.tick()
-    scene.nodes_fail = CallFailed("list nodes: refused", FailureReason.UNREACHABLE)
-    scene.loop.tick()
-    assert len([line for line in scene.log() if line["event"] == "call failed"]) == 2
-
-
-def test_what_nobody_expected_is_counted_and_does_not_end_the_loop() -> None:
-    scene = Scene(nodes_fail=RuntimeError("a bug"))
-    assert not scene.loop.tick()
-    assert scene.errors("loop", "unexpected") == 1
-    scene.nodes_fail = None
-    assert scene.loop.tick()
-
-
-def test_a_decision_is_told_once_and_again_when_it_changes() -> None:
-    scene = Scene(policy=a_policy(Mode.OBSERVE))
-    for _ in range(3):
-        scene.loop.tick()
-        scene.time.pass_time(5)
-    assert [line["node"] for line in scene.log()] == ["n1", "n2"]
-    scene.policy = a_policy(Mode.EXCLUDE)
-    scene.loop.tick()
-    assert [line["decision"] for line in scene.log()[2:]] == ["exclude", "exclude"]
 
 
 @pytest.mark.parametrize(

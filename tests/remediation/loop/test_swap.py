@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from remediation.policy.ledger import Ledger, Pause
+from remediation.policy.facts.ledger import Ledger, Pause
 from remediation.ports import CallFailed, Conflict, StoredLedger, swap
 from tests.remediation.memory import MemoryLedger
 

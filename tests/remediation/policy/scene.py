@@ -7,10 +7,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from remediation.policy.ledger import Wave
-from remediation.policy.limits import Mode, Rung
+from remediation.policy.bounds.limits import Mode, Rung
+from remediation.policy.facts.ledger import Wave
+from remediation.policy.facts.refusal import Reason
 from remediation.policy.plan import plan
-from remediation.policy.refusal import Reason
 from remediation.policy.steps import EvictWave
 from tests.remediation.builders import (
     NOW,

@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from remediation.policy.device import Device, Devices, Rule
-from remediation.policy.gpu_bar import GpuBar
-from remediation.policy.limits import Limits, Mode, ReleaseBar
+from remediation.policy.bounds.gpu import GpuBar
+from remediation.policy.bounds.limits import Limits, Mode, ReleaseBar
+from remediation.policy.facts.device import Device, Devices, Rule
+from remediation.policy.facts.snapshot import Snapshot
 from remediation.policy.plan import plan
-from remediation.policy.snapshot import Snapshot
 from remediation.policy.steps import LiftGpu, NodeWrite, TaintGpu
 from tests.remediation.builders import a_policy, an_alert
 from tests.remediation.policy.world import World, settle

@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from msgspec.structs import replace
 
 from remediation.alert import Severity, Status
-from remediation.policy.limits import Limits, Mode, ReleaseBar
+from remediation.policy.bounds.limits import Limits, Mode, ReleaseBar
 from remediation.policy.orders import Verb
 from tests.remediation.builders import a_policy, an_alert
 from tests.remediation.policy.world import PERSON, Dark, World, settle

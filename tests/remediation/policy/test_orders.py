@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from remediation.policy.ledger import Breaker, Ledger, Pause
+from remediation.policy.facts.ledger import Breaker, Ledger, Pause
+from remediation.policy.facts.mark import MarkState
+from remediation.policy.facts.refusal import Reason
 from remediation.policy.orders import Order, Verb, give
 from remediation.policy.plan import plan
-from remediation.policy.refusal import Reason
-from remediation.policy.snapshot import MarkState
 from remediation.policy.steps import Decision, NodeWrite
 from tests.remediation.builders import (
     NOW,

@@ -9,9 +9,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from remediation.policy.limits import DomainLimit, Limits, Mode, ReleaseBar, Rung
+from remediation.policy.bounds.limits import DomainLimit, Limits, Mode, ReleaseBar, Rung
+from remediation.policy.facts.mark import MarkState
+from remediation.policy.facts.snapshot import Snapshot
 from remediation.policy.plan import plan
-from remediation.policy.snapshot import MarkState, Snapshot
 from remediation.policy.steps import EvictWave, NodeWrite
 from tests.remediation.builders import a_node, a_pod, a_policy, an_alert
 from tests.remediation.policy.world import Dark, World

@@ -9,13 +9,15 @@ from typing import Any
 from msgspec.structs import replace
 
 from remediation.alert import Alert
-from remediation.policy import domains, use
-from remediation.policy.evidence import Evidence
-from remediation.policy.ledger import Ledger, decode, encode, hear
-from remediation.policy.limits import Limits, Mode, Policy, Rung
+from remediation.policy.bounds.limits import Limits, Mode, Policy, Rung
+from remediation.policy.facts.evidence import Evidence
+from remediation.policy.facts.ledger import Ledger, decode, encode, hear
+from remediation.policy.facts.node import FIELD_MANAGER, Node
+from remediation.policy.facts.snapshot import Snapshot
+from remediation.policy.facts.taint import Effect
+from remediation.policy.guards import domains, use
 from remediation.policy.orders import Order, Verb, give
 from remediation.policy.plan import plan
-from remediation.policy.snapshot import FIELD_MANAGER, Effect, Node, Snapshot
 from remediation.policy.steps import Decision, NodeWrite, Plan
 from tests.remediation.builders import NOW, a_node, a_prediction
 

@@ -6,7 +6,7 @@ import pytest
 
 from daemon.settings import SettingsError, parse
 from model.schema import Cause
-from remediation.policy.limits import CAUSES
+from remediation.policy.bounds.limits import CAUSES
 from remediation.settings import Settings
 
 

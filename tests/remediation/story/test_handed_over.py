@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from kubernetes import client
 
-from remediation.policy.snapshot import EPISODE_ANNOTATION
+from remediation.policy.facts.mark import EPISODE_ANNOTATION
 from tests.remediation.proxy import Fate, Proxy
 from tests.remediation.site import SOON_BACK, Process, eventually
 from tests.remediation.story.test_jobs_moved import LONG_SECONDS

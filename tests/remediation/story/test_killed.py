@@ -121,6 +121,32 @@ def test_a_ledger_write_whose_answer_was_lost_grants_once(site: Site) -> None:
     assert mark["grant"] == site.ledger().grants[sick].id
 
 
+def test_an_uncordon_whose_answer_was_lost_is_found_and_not_repeated(site: Site) -> None:
+    sick = site.add_nodes(3)[0]
+    site.monitoring.fire(sick)
+    with site.run():
+        eventually(lambda: site.cordoned() == [sick])
+    patches: list[str] = []
+
+    def fate(method: str, path: str) -> Fate:
+        if method != "PATCH" or not NODE.match(path):
+            return Fate.PASSES
+        patches.append(path)
+        # First it is verified; then the node comes back on probation, which frees it.
+        return Fate.LOSES_ITS_ANSWER if len(patches) == 2 else Fate.PASSES
+
+    with Proxy(site.kubeconfig, fate) as proxy:
+        site.monitoring.quiet(sick)
+        with site.run(kubernetes=through(proxy, site)):
+            eventually(lambda: site.mark(sick) is None)
+            eventually(lambda: site.ledger().grants == {})
+    assert site.cordoned() == []
+    assert site.our_taints(sick) == []
+    assert len(patches) == 3
+    (past,) = [one for one in site.ledger().past[sick] if one.rests]
+    assert past.ended_at > 0
+
+
 @pytest.mark.scenario
 def test_of_two_replicas_one_acts_and_the_other_takes_over(site: Site) -> None:
     first_sick, second_sick, *_ = site.add_nodes(4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from kubernetes import client
 
 from tests.remediation.site import SOON_BACK, eventually
@@ -81,6 +82,33 @@ def test_the_pods_of_a_failing_node_run_elsewhere_before_it_fails(site: Site) ->
         stayed = {uid for uid, node in before.items() if node != sick}
         assert stayed <= set(after)
         assert evicted(running, "accepted") == list(before.values()).count(sick)
+        assert running.metric("steps_total", decision="evict") == 1
+
+
+@pytest.mark.cluster
+def test_a_deployment_in_the_middle_of_a_roll_out_moves_as_one(real_site: Site) -> None:
+    site = real_site
+    (sick,) = site.add_nodes(1)
+    apps, changed = client.AppsV1Api(site.api), a_template(site, "serve")
+    selector = {"matchLabels": {"app": "serve"}}
+    rolling = {"rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}}
+    spec = {"replicas": 3, "selector": selector, "strategy": rolling}
+    body = {"metadata": {"name": "serve"}, "spec": {**spec, "template": changed}}
+    apps.create_namespaced_deployment(site.namespace, body)
+    eventually(lambda: len(running_on(site)) == 3)
+    # The new pods never get ready, so that both ReplicaSets have some.
+    changed["metadata"]["annotations"]["version"] = "2"
+    changed["spec"]["schedulingGates"] = [{"name": "example.com/not-yet"}]
+    apps.patch_namespaced_deployment("serve", site.namespace, {"spec": {"template": changed}})
+    eventually(lambda: len(apps.list_namespaced_replica_set(site.namespace).items) == 2)
+    site.add_machine(f"well-{site.id}", {"story": site.id})
+    with site.run(policy=MIGRATE) as running:
+        site.monitoring.fire(sick)
+        eventually(lambda: is_drained(site, sick))
+        (wave,) = site.ledger().waves.values()
+        assert wave.job == f"Deployment {site.namespace}/serve"
+        eventually(lambda: set(running_on(site).values()) == {f"well-{site.id}"})
+        assert evicted(running, "accepted") == 3
         assert running.metric("steps_total", decision="evict") == 1
 
 

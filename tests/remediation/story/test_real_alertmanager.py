@@ -25,9 +25,16 @@ pytestmark = pytest.mark.services
 class Alertmanager:
     """One real Alertmanager that posts to a fixed port of ours."""
 
-    def __init__(self, folder: Path, processes: Processes, program: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        processes: Processes,
+        program: str,
+        name: str = "alertmanager",
+        port: int = 0,
+    ) -> None:
         self.url = f"http://127.0.0.1:{free_port()}"
-        self.webhook_port = free_port()
+        self.webhook_port = port or free_port()
         receiver = {
             "url": f"http://127.0.0.1:{self.webhook_port}/api/v1/alerts",
             "http_config": {
@@ -44,16 +51,16 @@ class Alertmanager:
             },
             "receivers": [{"name": "us", "webhook_configs": [receiver]}],
         }
-        config = folder / "alertmanager.yml"
+        config = folder / f"{name}.yml"
         config.write_text(yaml.safe_dump(document), "utf-8")
         arguments = [
             f"--config.file={config}",
-            f"--storage.path={folder / 'alertmanager'}",
+            f"--storage.path={folder / name}",
             f"--web.listen-address={self.url.removeprefix('http://')}",
             "--cluster.listen-address=",
         ]
-        processes.start("alertmanager", [program, *arguments])
-        processes.wait_until_answers("alertmanager", f"{self.url}/-/ready")
+        processes.start(name, [program, *arguments])
+        processes.wait_until_answers(name, f"{self.url}/-/ready")
 
     def fire(self, node: str) -> None:
         body = [{"labels": {**ALERT, "node": node}, "annotations": {"summary": "x"}}]
@@ -82,6 +89,16 @@ def alertmanager(embedded_site: Site, monitoring_programs: Programs) -> Iterator
         yield Alertmanager(embedded_site.folder, processes, program)
 
 
+@pytest.fixture
+def its_peer(
+    embedded_site: Site, monitoring_programs: Programs, alertmanager: Alertmanager
+) -> Iterator[Alertmanager]:
+    """Another one that posts to the same place and hears nothing of the first."""
+    program, folder = monitoring_programs.find("alertmanager"), embedded_site.folder
+    with Processes(folder / "more-logs") as processes:
+        yield Alertmanager(folder, processes, program, "peer", alertmanager.webhook_port)
+
+
 def listening(alertmanager: Alertmanager) -> dict[str, Any]:
     return {
         "alertmanager": {"url": alertmanager.url},
@@ -103,6 +120,27 @@ def test_its_post_excludes_and_its_resolve_brings_back(
         site.monitoring.probabilities[sick] = 0.001
         alertmanager.end(sick)
         eventually(lambda: site.cordoned() == [])
+
+
+def test_two_that_do_not_hear_each_other_tell_of_one_fault(
+    embedded_site: Site, alertmanager: Alertmanager, its_peer: Alertmanager
+) -> None:
+    site = embedded_site
+    sick = site.add_nodes(2)[0]
+    site.monitoring.probabilities[sick] = 0.9
+    with site.run(**listening(alertmanager)) as running:
+        eventually(lambda: running.metric("leader"))
+        for one in (alertmanager, its_peer):
+            one.fire(sick)
+        # Whoever comes second tells nothing new.
+        eventually(lambda: running.metric("webhook_posts_total", outcome="no_change") >= 1)
+        eventually(lambda: running.reasons() == {sick: "still_firing"})
+        # The one that is not asked says that it is over; the other, which is, that it is not.
+        its_peer.end(sick)
+        eventually(lambda: running.metric("webhook_posts_total", outcome="accepted") >= 2)
+        assert site.cordoned() == [sick]
+        eventually(lambda: running.reasons() == {sick: "still_firing"})
+        assert len(site.ledger().breaker.window) == 1
 
 
 def test_a_silence_is_hands_off(embedded_site: Site, alertmanager: Alertmanager) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from kubernetes import client
 
-from remediation.policy.targets import COOL
+from remediation.policy.bounds.targets import COOL
 from tests.remediation.site import eventually
-from tests.remediation.story.test_jobs_moved import LONG_SECONDS, add_gang, moving
-from tests.remediation.story.test_migrated import add_replicas, is_drained, running_on
+from tests.remediation.story.test_jobs_moved import LONG_SECONDS, add_gang, moving, whole_nodes
+from tests.remediation.story.test_migrated import a_template, add_replicas, is_drained, running_on
 
 if TYPE_CHECKING:
     from tests.remediation.site import Site
@@ -119,3 +120,41 @@ def _waits_for_a_node(site: Site) -> bool:
         for condition in pod.status.conditions or ()
     ]
     return any(one.reason == "Unschedulable" and "topology" in one.message for one in conditions)
+
+
+@pytest.mark.cluster
+def test_work_of_high_priority_preempts_nobody_to_leave_its_node(real_site: Site) -> None:
+    site = real_site
+    site.add_nodes(2)
+    high = f"high-{site.id}"
+    client.SchedulingV1Api(site.api).create_priority_class(
+        {"metadata": {"name": high}, "value": 1000}
+    )
+    add_whole_nodes(site, "important", priorityClassName=high)
+    (sick,) = running_on(site).values()
+    add_whole_nodes(site, "other")
+    before = running_on(site)
+    with site.run(policy=moving()) as running:
+        running.post(site.monitoring.fire(sick))
+        eventually(lambda: running.reasons() == {sick: "no_capacity"})
+        told = running.get(f"/api/v1/episodes/{sick}").json()["finding"]["sentence"]
+        assert "unless it preempts" in told
+        assert running_on(site) == before
+    # And it was right: evicted, the pod is given the room of the other.
+    uid = next(uid for uid, node in before.items() if node == sick)
+    pods = site.core.list_namespaced_pod(site.namespace).items
+    (gone,) = [pod for pod in pods if pod.metadata.uid == uid]
+    site.core.delete_namespaced_pod(gone.metadata.name, site.namespace)
+    eventually(lambda: not set(running_on(site)) & set(before), LONG_SECONDS)
+
+
+def add_whole_nodes(site: Site, app: str, **spec: Any) -> None:
+    """One replica that takes all GPUs of a node."""
+    count = len(running_on(site)) + 1
+    template = whole_nodes(a_template(site, app, **spec))
+    body = {
+        "metadata": {"name": app},
+        "spec": {"replicas": 1, "selector": {"matchLabels": {"app": app}}, "template": template},
+    }
+    client.AppsV1Api(site.api).create_namespaced_replica_set(site.namespace, body)
+    eventually(lambda: len(running_on(site)) == count)

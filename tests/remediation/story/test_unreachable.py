@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,39 @@ def test_an_api_server_that_hangs_costs_alertmanager_less_than_a_second(
             failed = {"source": "kubernetes", "reason": "timeout"}
             eventually(lambda: running.metric("errors_total", **failed) > 1)
             proxy.closing.set()
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("fate", "reason"),
+    [
+        pytest.param(Fate.IS_TURNED_AWAY, "overloaded", id="a-storm-of-429"),
+        pytest.param(Fate.IS_NOT_STORED, "server_error", id="a-store-that-is-full"),
+    ],
+)
+def test_a_server_that_takes_no_writes_is_waited_for_and_each_is_done_once(
+    real_site: Site, fate: Fate, reason: str
+) -> None:
+    site = real_site
+    sick = site.add_nodes(3)[0]
+    refusing = threading.Event()
+
+    def of(method: str, _: str) -> Fate:
+        return fate if refusing.is_set() and method != "GET" else Fate.PASSES
+
+    with Proxy(site.kubeconfig, of) as proxy:
+        proxied = {"kubeconfig": str(proxy.write_kubeconfig(site.folder / "proxied"))}
+        with site.run(kubernetes=proxied, lease={"duration_seconds": 600}) as running:
+            eventually(lambda: running.metric("leader") and site.ledger().bucket)
+            refusing.set()
+            assert running.post(site.monitoring.fire(sick)).status_code == 503
+            failed = {"source": "kubernetes", "reason": reason}
+            eventually(lambda: running.metric("errors_total", **failed) > 3)
+            assert site.cordoned() == []
+            refusing.clear()
+            eventually(lambda: site.cordoned() == [sick])
+            eventually(lambda: running.reasons() == {sick: "still_firing"})
+    assert len(site.ledger().breaker.window) == 1
 
 
 @pytest.mark.cluster

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from simulator.fleet import Fleet, NodeReading
 from simulator.machine import Machine
+from simulator.physics.workload import Workload
 from simulator.scenario import Scenario
-from simulator.workload import Workload
 from tests.simulator.histories import HOUR
 
 SEED = 5

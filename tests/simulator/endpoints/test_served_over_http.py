@@ -9,8 +9,8 @@ import requests
 
 from simulator.endpoints.redfish.bmc import Bmc, Credentials, Sessions
 from simulator.fleet import Fleet, lay_out
+from simulator.physics.workload import Workload
 from simulator.serving import ServedFleet
-from simulator.workload import Workload
 from tests.simulator.endpoints.readings import reading_at
 from tests.simulator.histories import HOUR, fault
 

@@ -9,8 +9,8 @@ from model.schema import Cause
 from simulator.faults import STORIES
 from simulator.faults.story import Pace, Reach
 from simulator.history import NodeHistory, Recording, record_all
+from simulator.physics.workload import Workload
 from simulator.scenario import Scenario
-from simulator.workload import Workload
 from tests.simulator.histories import HOUR, at, channel, fault, told
 
 FAULTS = [kind for kind, story in STORIES.items() if story.cause is not None]

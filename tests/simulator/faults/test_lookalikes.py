@@ -8,8 +8,8 @@ import pytest
 from model.schema import Kind
 from simulator.faults import STORIES
 from simulator.history import NodeHistory, Recording, record_all
+from simulator.instruments.shown import CHANNELS, SHOWN
 from simulator.scenario import Scenario
-from simulator.shown import CHANNELS, SHOWN
 from tests.simulator.histories import HOUR, at, channel, fault, told
 
 LOOKALIKES = [kind for kind, story in STORIES.items() if story.lookalike]

@@ -8,8 +8,8 @@ import pytest
 from simulator.endpoints.redfish.tray import tree
 from simulator.faults.unlike_instruments import DRIFTING, STICKING
 from simulator.history import NodeHistory, Recording, record_all
+from simulator.physics.workload import Workload
 from simulator.scenario import Scenario
-from simulator.workload import Workload
 from tests.simulator.endpoints.readings import reading_at
 from tests.simulator.histories import HOUR, channel, fault, told
 

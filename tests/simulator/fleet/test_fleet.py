@@ -8,8 +8,8 @@ import pytest
 from simulator.fleet import Fleet, lay_out
 from simulator.history import record
 from simulator.machine import Machine
+from simulator.physics.workload import Workload
 from simulator.scenario import Scenario
-from simulator.workload import Workload
 from tests.simulator.histories import HOUR, channel, fault
 
 

@@ -9,10 +9,10 @@ from model.schema import BY_NAME, Kind, Level
 from simulator.draw import draw
 from simulator.faults import STORIES
 from simulator.history import Recording, record, record_all
+from simulator.instruments.shown import CHANNELS
 from simulator.machine import Machine, Machines
+from simulator.physics.workload import Workload
 from simulator.scenario import Scenario
-from simulator.shown import CHANNELS
-from simulator.workload import Workload
 from tests.simulator.histories import fault, told
 
 

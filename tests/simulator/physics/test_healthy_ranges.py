@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator import cooling
-from simulator.workload import Workload
+from simulator.physics import cooling
+from simulator.physics.workload import Workload
 from tests.simulator.histories import at_work, channel
 
 SEEDS = (1, 2, 3)
