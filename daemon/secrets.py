@@ -30,8 +30,11 @@ class SecretFile:
         """Return the secret without surrounding white space; raises `SecretUnreadable`."""
         try:
             value = self.path.read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise SecretUnreadable(f"{self.path}: {error}") from error
+        except OSError as error:
+            why = (error.strerror or "cannot be read").lower()
+            raise SecretUnreadable(f"{self.path}: {why}, expected a secret") from error
+        except UnicodeDecodeError as error:
+            raise SecretUnreadable(f"{self.path}: not UTF-8, expected a secret") from error
         if not value:
             raise SecretUnreadable(f"{self.path}: empty, expected a secret")
         return value

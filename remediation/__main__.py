@@ -29,6 +29,9 @@ Example, against the cluster of your kubeconfig, observing:
   forewarn-remediation --config remediation.yml --check-config --no-files
   forewarn-remediation --config remediation.yml
 
+Settings that cannot be used end it with exit status 78, a cluster or port that
+cannot be had with 69.
+
 Then open http://localhost:9479/ for what it sees, and point an Alertmanager
 webhook at http://<host>:9478/api/v1/alerts with a bearer token.
 
@@ -53,7 +56,7 @@ def main() -> int | None:
     try:
         settings = load(arguments.config, Settings)
     except SettingsError as error:
-        print(error, file=sys.stderr)
+        print(f"forewarn-remediation: {error}", file=sys.stderr)
         return _EX_CONFIG
     if arguments.check_config:
         return _check(settings, arguments)
@@ -64,7 +67,7 @@ def _check(settings: Settings, arguments: argparse.Namespace) -> int:
     """Look at the files that good settings name, where they can be there."""
     found = [] if arguments.no_files else named_files.troubles(settings)
     for line in found:
-        print(f"{arguments.config}: {line}", file=sys.stderr)
+        print(f"forewarn-remediation: {arguments.config}: {line}", file=sys.stderr)
     if not found:
         print(f"{arguments.config}: ok, mode {settings.policy.mode}")
     return _EX_CONFIG if found else 0

@@ -1,18 +1,24 @@
-"""Alertmanager's alerts as typed values: webhook posts (version 4) and the alert list of its API.
+"""Alertmanager's alerts as typed values: webhook posts and the alert list of its API.
 
-Lenient where Alertmanager grows (unknown keys, new versions), strict about what
-is acted on: only the status of each alert counts, never that of its group, and
-only an alert that carries `remediation` and `node` can make a node suspect.
+Lenient where Alertmanager grows (unknown keys), strict about the version, which
+changes when keys mean something else, and about what is acted on: only the
+status of each alert counts, never that of its group, and only an alert that
+carries `remediation` and `node` can make a node suspect.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
+
+from remediation.names import NODE
 
 
 class AlertsUndecodable(Exception):
@@ -48,10 +54,12 @@ class Ignored(StrEnum):
     NO_REMEDIATION = "no_remediation"
     UNKNOWN_REMEDIATION = "unknown_remediation"
     OTHER_CLUSTER = "other_cluster"
+    NO_CLUSTER = "no_cluster"
     NO_NODE = "no_node"
     UNKNOWN_SEVERITY = "unknown_severity"
     UNKNOWN_STATUS = "unknown_status"
     MALFORMED_LABEL = "malformed_label"
+    NOT_IN_POOL = "not_in_pool"
 
 
 class Alert(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,11 +88,32 @@ class Alert(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Post(msgspec.Struct, frozen=True, kw_only=True):
-    """What one webhook post said; `truncated` alerts were left out by Alertmanager."""
+    """What one webhook post said; `truncated` alerts were left out by Alertmanager.
+
+    `stray` has some labels of the first alert that asks for remediation and
+    cannot be used, as they were sent.
+    """
 
     alerts: tuple[Alert, ...]
     ignored: tuple[Ignored, ...]
     truncated: int
+    stray: dict[str, str] = {}
+
+    @property
+    def astray(self) -> dict[str, int]:
+        """How many alerts that ask for remediation cannot be used, by reason."""
+        asking = (why.value for why in self.ignored if why is not Ignored.NO_REMEDIATION)
+        return dict(sorted(Counter(asking).items()))
+
+    def keeping(self, alerts: tuple[Alert, ...], why: Ignored) -> Post:
+        """Return the post with `alerts` of its own only; the others are ignored, as `why`."""
+        if len(alerts) == len(self.alerts):
+            return self
+        kept = set(alerts)
+        left = [alert for alert in self.alerts if alert not in kept]
+        stray = {"alertname": left[0].name, "node": left[0].node}
+        ignored = (*self.ignored, *(why for _ in left))
+        return replace(self, alerts=alerts, ignored=ignored, stray=self.stray or stray)
 
 
 class _RawAlert(msgspec.Struct):
@@ -96,10 +125,15 @@ class _RawAlert(msgspec.Struct):
 
 class _RawPost(msgspec.Struct):
     alerts: list[_RawAlert]
+    version: Any = None
     truncatedAlerts: int = 0  # noqa: N815
 
 
-_NODE = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\Z")
+VERSIONS = ("4", "1")
+"""The versions of webhook bodies that are understood: Alertmanager's and Grafana's own."""
+
+_TELLING = ("alertname", "cluster", "node", "severity", "remediation")
+_MOST_SHOWN = 64
 _WORD = re.compile(r"[A-Za-z0-9_.:-]{0,128}\Z")
 _POSTS = msgspec.json.Decoder(_RawPost)
 _LISTS = msgspec.json.Decoder(list[_RawAlert])
@@ -114,8 +148,18 @@ def read_post(body: bytes, *, cluster: str) -> Post:
         raw = _POSTS.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise AlertsUndecodable(f"not an Alertmanager webhook body: {error}") from error
+    if raw.version not in VERSIONS:
+        raise AlertsUndecodable(
+            "not an Alertmanager webhook body: "
+            f"version {_shown(raw.version)}, expected {' or '.join(map(_shown, VERSIONS))}"
+        )
     alerts, ignored = _sift(raw.alerts, cluster)
-    return Post(alerts=alerts, ignored=ignored, truncated=raw.truncatedAlerts)
+    return Post(
+        alerts=alerts,
+        ignored=tuple(why for why, _ in ignored),
+        truncated=raw.truncatedAlerts,
+        stray=next((told for why, told in ignored if why is not Ignored.NO_REMEDIATION), {}),
+    )
 
 
 def read_list(body: bytes, *, cluster: str) -> tuple[Alert, ...]:
@@ -129,12 +173,22 @@ def read_list(body: bytes, *, cluster: str) -> tuple[Alert, ...]:
     return _sift(raw, cluster)[0]
 
 
-def _sift(raw: list[_RawAlert], cluster: str) -> tuple[tuple[Alert, ...], tuple[Ignored, ...]]:
-    read = [_read(one, cluster) for one in raw]
+def _shown(version: object) -> str:
+    return "none" if version is None else json.dumps(version)[:_MOST_SHOWN]
+
+
+def _sift(
+    raw: list[_RawAlert], cluster: str
+) -> tuple[tuple[Alert, ...], list[tuple[Ignored, dict[str, str]]]]:
+    read = [(_read(one, cluster), one.labels) for one in raw]
     return (
-        tuple(one for one in read if isinstance(one, Alert)),
-        tuple(one for one in read if isinstance(one, Ignored)),
+        tuple(one for one, _ in read if isinstance(one, Alert)),
+        [(why, _telling(labels)) for why, labels in read if isinstance(why, Ignored)],
     )
+
+
+def _telling(labels: dict[str, str]) -> dict[str, str]:
+    return {name: labels[name][:_MOST_SHOWN] for name in _TELLING if name in labels}
 
 
 def _read(raw: _RawAlert, cluster: str) -> Alert | Ignored:
@@ -164,7 +218,7 @@ def _unusable(labels: dict[str, str], cluster: str) -> Ignored | None:
     if not labels.get("remediation"):
         return Ignored.NO_REMEDIATION
     if cluster and labels.get("cluster") != cluster:
-        return Ignored.OTHER_CLUSTER
+        return Ignored.OTHER_CLUSTER if labels.get("cluster") else Ignored.NO_CLUSTER
     if labels["remediation"] not in set(Remedy):
         return Ignored.UNKNOWN_REMEDIATION
     if not labels.get("node"):
@@ -172,7 +226,7 @@ def _unusable(labels: dict[str, str], cluster: str) -> Ignored | None:
     if labels.get("severity") not in set(Severity):
         return Ignored.UNKNOWN_SEVERITY
     words = (labels.get(name, "") for name in ("alertname", "cause", "horizon", "uuid"))
-    if not _NODE.match(labels["node"]) or not all(_WORD.match(word) for word in words):
+    if not NODE.match(labels["node"]) or not all(_WORD.match(word) for word in words):
         return Ignored.MALFORMED_LABEL
     return None
 

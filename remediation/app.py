@@ -251,6 +251,7 @@ class App:
             inbox=self._inbox,
             cluster=settings.cluster,
             limits=lambda: self._live.policy.limits,
+            pool=lambda: status.nodes if (status := self._report.status) is not None else (),
             body_limit_bytes=settings.webhook.body_limit_bytes,
             heard=lambda poll: self._loop.wake(poll=poll),
             clock=self._clock,

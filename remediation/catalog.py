@@ -42,6 +42,7 @@ class PostOutcome(StrEnum):
     ACCEPTED = "accepted"
     NO_CHANGE = "no_change"
     NOTHING_TO_DO = "nothing_to_do"
+    UNUSABLE = "unusable"
     UNAUTHORIZED = "unauthorized"
     TOO_LARGE = "too_large"
     UNDECODABLE = "undecodable"

@@ -16,14 +16,19 @@ from urllib.parse import quote
 
 import requests
 
+from daemon.reach import plainly
 from daemon.secrets import SecretFile, SecretUnreadable
+from remediation.names import EXPECTED, NODE
 
 _TIMEOUT_SECONDS = 10.0
 _URL = "http://localhost:9479"
 _TOKEN_FILE = "/etc/forewarn/operator/token"  # noqa: S105 - a path
 
-# sysexits: wrong usage, a service that cannot be had, and no permission.
-_EX_USAGE, _EX_UNAVAILABLE, _EX_NOPERM = 64, 69, 77
+# sysexits: wrong usage, no such node, a service that cannot be had, and no permission.
+_EX_USAGE, _EX_NOHOST, _EX_UNAVAILABLE, _EX_NOPERM = 64, 68, 69, 77
+
+_STATUSES = {400: _EX_USAGE, 401: _EX_NOPERM, 404: _EX_NOHOST}
+"""The exit status of what is answered with an HTTP status."""
 
 _REACH = """\
 Where remediation is: --url, else FOREWARN_REMEDIATION_URL, else http://localhost:9479.
@@ -33,6 +38,7 @@ _ORDERING = """\
 Orders need the operator's token: --token-file, else FOREWARN_TOKEN_FILE, else
 /etc/forewarn/operator/token.  Name and reason are shown to everybody and logged.
 """
+_UNKNOWN = "A name that the pool does not have is refused, unless --anyway says it is right.\n"
 _COMMANDS: dict[str, tuple[str, str]] = {
     "status": (
         "what is in flight, what waits and why, and the budget",
@@ -68,6 +74,13 @@ _OF_A_NODE = frozenset({"explain", "hold", "release"})
 _ORDERS = frozenset({"pause", "resume", "hold", "release"})
 
 
+_NOT_AN_ADDRESS = (
+    requests.exceptions.MissingSchema,
+    requests.exceptions.InvalidSchema,
+    requests.exceptions.InvalidURL,
+)
+
+
 class _Unanswered(Exception):
     """No useful answer: what to say, and the exit status."""
 
@@ -85,13 +98,13 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
             name,
             help=what,
             description=f"{what[0].upper()}{what[1:]}.",
-            epilog="\n".join([example, _REACH, *([_ORDERING] if order else [])]),
+            epilog="\n".join(_epilog(name, example)),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if name in _OF_A_NODE:
             command.add_argument("node", metavar="NODE", help="the node's name in Kubernetes")
         if order:
-            _add_order(command)
+            _add_order(command, of_a_node=name in _OF_A_NODE)
         else:
             command.add_argument("--json", action="store_true", help="print the answer as JSON")
         command.add_argument(
@@ -99,7 +112,20 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         )
 
 
-def _add_order(command: argparse.ArgumentParser) -> None:
+def _epilog(name: str, example: str) -> list[str]:
+    parts = [example, _REACH]
+    if name in _ORDERS:
+        parts.append(_ORDERING)
+    if name in _ORDERS & _OF_A_NODE:
+        parts.append(_UNKNOWN)
+    return parts
+
+
+def _add_order(command: argparse.ArgumentParser, *, of_a_node: bool) -> None:
+    if of_a_node:
+        command.add_argument(
+            "--anyway", action="store_true", help="the pool need not have the node: it joins later"
+        )
     command.add_argument("--reason", required=True, help="why, for everybody to read")
     command.add_argument("--author", default=None, help="who asks (default: your user name)")
     command.add_argument(
@@ -113,19 +139,26 @@ def _add_order(command: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Do one command; return the exit status."""
     try:
+        if arguments.command in _OF_A_NODE and not NODE.match(arguments.node):
+            raise _Unanswered(f"{arguments.node!r}: {EXPECTED}", _EX_USAGE)
         if arguments.command in _ORDERS:
             return _order(arguments)
-        status = arguments.command == "status"
-        path = "status" if status else f"episodes/{quote(arguments.node, safe='')}"
-        found = _ask("GET", f"{arguments.url}/api/v1/{path}")
+        return _look(arguments)
     except _Unanswered as error:
-        print(error, file=sys.stderr)
+        print(f"forewarn-remediation: {error}", file=sys.stderr)
         return error.status
+
+
+def _look(arguments: argparse.Namespace) -> int:
+    status = arguments.command == "status"
+    path = "status" if status else f"episodes/{quote(arguments.node, safe='')}"
+    found = _ask("GET", f"{arguments.url}/api/v1/{path}")
     if arguments.json:
         print(json.dumps(found, indent=2))
     else:
         print("\n".join(_status(found) if status else _story(found)))
-    return 0
+    known = status or found["in_pool"] or found["finding"] or found["hold"]
+    return 0 if known else _EX_NOHOST
 
 
 def _order(arguments: argparse.Namespace) -> int:
@@ -137,10 +170,22 @@ def _order(arguments: argparse.Namespace) -> int:
         token = SecretFile(arguments.token_file).read()
     except SecretUnreadable as error:
         raise _Unanswered(f"{error}; name the token's file with --token-file", _EX_NOPERM) from None
-    order = {"author": arguments.author or _user(), "reason": arguments.reason}
+    order: dict[str, Any] = {"author": arguments.author or _user(), "reason": arguments.reason}
+    if of_a_node and arguments.anyway:
+        order["anyway"] = True
     done = _ask("POST", f"{arguments.url}/api/v1/{path}", token=token, order=order)
-    print(f"{arguments.node if of_a_node else 'remediation'}: {done['outcome']}")
+    print(f"{arguments.node if of_a_node else 'remediation'}: {done['outcome']}{_doubt(done)}")
     return 0
+
+
+def _doubt(done: dict[str, Any]) -> str:
+    """Say what an order about a node may have missed."""
+    if done.get("in_pool", True):
+        return ""
+    unseen = done["in_pool"] is None
+    return "; " + (
+        "the pool cannot be seen now, so check the name" if unseen else "the pool has no such node"
+    )
 
 
 def _user() -> str:
@@ -153,7 +198,7 @@ def _user() -> str:
 
 
 def _ask(
-    method: str, url: str, *, token: str | None = None, order: dict[str, str] | None = None
+    method: str, url: str, *, token: str | None = None, order: dict[str, Any] | None = None
 ) -> Any:
     headers = {"Authorization": f"Bearer {token}"} if token is not None else {}
     try:
@@ -170,12 +215,23 @@ def _ask(
         message = f"{url}: not an answer of remediation, is this its status port?"
         raise _Unanswered(message, _EX_UNAVAILABLE) from None
     except requests.RequestException as error:
-        message = f"{url}: cannot be reached ({type(error).__name__}); say where with --url"
+        message = f"{url}: {_why(error)}; say where with --url"
         raise _Unanswered(message, _EX_UNAVAILABLE) from None
     if answer.status_code == 200:
         return found
-    status = {400: _EX_USAGE, 401: _EX_NOPERM}.get(answer.status_code, _EX_UNAVAILABLE)
-    raise _Unanswered(f"not done: {found.get('error', answer.status_code)}", status)
+    why = found.get("error", answer.status_code) if isinstance(found, dict) else found
+    message = f"not done: {why}"
+    if answer.status_code == 404 and order is not None:
+        message += "; if the name is right all the same: --anyway"
+    raise _Unanswered(message, _STATUSES.get(answer.status_code, _EX_UNAVAILABLE))
+
+
+def _why(error: requests.RequestException) -> str:
+    if isinstance(error, _NOT_AN_ADDRESS):
+        return "not an address, expected http://HOST:PORT"
+    if isinstance(error, requests.Timeout):
+        return f"no answer within {_TIMEOUT_SECONDS:g} s"
+    return f"cannot be reached: {plainly(error)}"
 
 
 def _status(found: dict[str, Any]) -> list[str]:
@@ -205,7 +261,8 @@ def _story(found: dict[str, Any]) -> list[str]:
     finding = found["finding"]
     if finding is None:
         where = "is well as far as known" if found["in_pool"] else "is not in the pool"
-        return [f"{found['node']} {where}: no alert, no mark, no hold"]
+        meant = f"; {' or '.join(found['near'])} may be meant" if found.get("near") else ""
+        return [f"{found['node']} {where}: no alert, no mark, no hold{meant}"]
     lines = [f"{found['node']}: {finding['state']}", f"  {finding['sentence']}"]
     if finding["refusal"]:
         lines.append(f"  {finding['refusal']['reason']}. {found['advice']}")

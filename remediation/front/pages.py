@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +12,12 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 from werkzeug.routing import Map, Rule
 from werkzeug.wrappers import Request, Response
 
-from remediation.front.desk import Desk
+from remediation.front.desk import Desk, UnknownNode
 from remediation.front.gate import Admission, SeldomLog, admission, answer, judge
 from remediation.front.view import advice, ago, look
+from remediation.names import EXPECTED, NODE, near
 from remediation.policy.orders import Order, Verb
+from remediation.ports import CallFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from remediation.report import Status
 
 _BODY_LIMIT_BYTES = 4096
-_NODE = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\Z")
 _OF_ALL, _OF_A_NODE = "<any(pause, resume):verb>", "<any(hold, release):verb>"
 _ROUTES = Map(
     [
@@ -60,6 +60,14 @@ _HEADERS = {
 }
 
 
+class _NotDone(Exception):
+    """An order that was not taken: the HTTP status and what went wrong."""
+
+    def __init__(self, code: int, words: str) -> None:
+        super().__init__(words)
+        self.code = code
+
+
 class Pages:
     """A WSGI application.
 
@@ -85,7 +93,9 @@ class Pages:
         self._alive = alive
         self._clock = clock
         self._seldom = SeldomLog(log, clock)
-        self._desk = Desk(ledger=ledger, wake=wake, clock=clock, log=log, seldom=self._seldom)
+        self._desk = Desk(
+            ledger=ledger, status=status, wake=wake, clock=clock, log=log, seldom=self._seldom
+        )
         self._templates = jinja2.Environment(
             loader=jinja2.PackageLoader("remediation.front"),
             autoescape=True,
@@ -160,6 +170,8 @@ class Pages:
 
     def _episode(self, _: Request, node: str) -> Response:
         """Tell all that is known of one node's story."""
+        if not NODE.match(node):
+            return answer(400, error=EXPECTED)
         status = self._status()
         if status is None or status.ledger is None:
             return answer(503, error=status.failure if status else "no tick has ended yet")
@@ -185,38 +197,39 @@ class Pages:
             order = msgspec.json.decode(request.get_data(), type=Order)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             return answer(400, error=f"expected author and reason: {error}")
-        wrong = self._carry_out(Verb(verb), order, node)
-        if wrong is not None:
-            return answer(wrong[0], error=wrong[1])
-        return answer(200, outcome=Verb(verb).done)
+        try:
+            in_pool = self._carry_out(Verb(verb), order, node)
+        except _NotDone as wrong:
+            return answer(wrong.code, error=str(wrong))
+        told = {"in_pool": in_pool} if node else {}
+        return answer(200, outcome=Verb(verb).done, **told)
 
     def _form(self, request: Request, verb: str, node: str = "") -> Response:
         """Ask for an order, or take it: for people with a browser and nothing else."""
         if request.method == "GET":
             return self._form_page(Verb(verb), node, "", "", "")
         author, reason = request.form.get("author", ""), request.form.get("reason", "")
-        wrong = self._wrong_with_form(request, Verb(verb), node, author, reason)
-        if wrong is not None:
-            return self._form_page(Verb(verb), node, author, reason, wrong[1], code=wrong[0])
+        try:
+            self._take_form(request, Verb(verb), node, author, reason)
+        except _NotDone as wrong:
+            return self._form_page(Verb(verb), node, author, reason, str(wrong), code=wrong.code)
         return Response("", status=303, headers={"Location": "/", **_HEADERS})
 
     def _form_page(
         self, verb: Verb, node: str, author: str, reason: str, error: str, *, code: int = 200
     ) -> Response:
         asked = {"verb": verb, "node": node, "author": author, "reason": reason}
-        return self._html("order.html", code=code, error=error, **asked)
+        return self._html("order.html", code=code, error=error, unknown=code == 404, **asked)
 
-    def _wrong_with_form(
-        self, request: Request, verb: Verb, node: str, author: str, reason: str
-    ) -> tuple[int, str] | None:
+    def _take_form(self, request: Request, verb: Verb, node: str, author: str, reason: str) -> None:
         refused = self._not_admitted(judge(request.form.get("token", "").strip(), self._token))
         if refused is not None:
-            return refused, "That is not the operator's token."
+            raise _NotDone(refused, "That is not the operator's token.")
         try:
-            order = Order(author=author, reason=reason)
+            order = Order(author=author, reason=reason, anyway="anyway" in request.form)
         except ValueError as error:
-            return 400, f"{error}."
-        return self._carry_out(verb, order, node)
+            raise _NotDone(400, f"{error}.") from None
+        self._carry_out(verb, order, node)
 
     def _not_admitted(self, found: Admission) -> int | None:
         if found is Admission.ADMITTED:
@@ -225,12 +238,16 @@ class Pages:
         self._seldom.warning("operator token not accepted", unreadable=unable)
         return 503 if unable else 401
 
-    def _carry_out(self, verb: Verb, order: Order, node: str) -> tuple[int, str] | None:
-        """Return the HTTP status and the words of what went wrong, None when nothing did."""
-        if verb.of_a_node and not _NODE.match(node):
-            return 400, "expected the name of a node"
-        failure = self._desk.take(verb, order, node)
-        return None if failure is None else (503, str(failure))
+    def _carry_out(self, verb: Verb, order: Order, node: str) -> bool | None:
+        """Return whether the pool has the node, None when that is not known; raises `_NotDone`."""
+        if verb.of_a_node and not NODE.match(node):
+            raise _NotDone(400, EXPECTED)
+        try:
+            return self._desk.take(verb, order, node)
+        except UnknownNode as unknown:
+            raise _NotDone(404, str(unknown)) from None
+        except CallFailed as failure:
+            raise _NotDone(503, str(failure)) from None
 
 
 def _story(status: Status, node: str, now: float) -> dict[str, Any]:
@@ -240,6 +257,7 @@ def _story(status: Status, node: str, now: float) -> dict[str, Any]:
     return {
         "node": node,
         "in_pool": found is not None,
+        "near": near(node, status.nodes) if found is None else (),
         "finding": asdict(finding) if finding is not None else None,
         "advice": advice(finding) if finding is not None else "",
         "mark": found.mark if found is not None else None,

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Request, Response
 
-from remediation.alert import AlertsUndecodable, Post, read_post
+from remediation.alert import AlertsUndecodable, Ignored, Post, read_post
 from remediation.catalog import PostOutcome
 from remediation.front.gate import Admission, SeldomLog, admission, answer
 from remediation.inbox import Recording
-from remediation.policy.facts.ledger import LedgerFull
+from remediation.policy.facts.ledger import LedgerFull, without_ghosts
 from remediation.ports import CallFailed, Conflict, swap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
     from wsgiref.types import StartResponse, WSGIEnvironment
 
     from structlog.typing import FilteringBoundLogger
@@ -49,7 +49,8 @@ class Webhook:
     """A WSGI application with one path.
 
     `ledger` must answer within `CALL_SECONDS` a call; it is written here only
-    when `inbox` did not have it done.  `heard` is called after something new was
+    when `inbox` did not have it done.  `pool` returns the names of its nodes, none
+    while they are not known.  `heard` is called after something new was
     accepted; True asks it to look at Alertmanager itself.
     """
 
@@ -61,6 +62,7 @@ class Webhook:
         inbox: Inbox,
         cluster: str,
         limits: Callable[[], Limits],
+        pool: Callable[[], Collection[str]],
         body_limit_bytes: int,
         heard: Callable[[bool], None],
         clock: Clock,
@@ -72,6 +74,7 @@ class Webhook:
         self._inbox = inbox
         self._cluster = cluster
         self._limits = limits
+        self._pool = pool
         self._body_limit = body_limit_bytes
         self._heard = heard
         self._clock = clock
@@ -126,14 +129,22 @@ class Webhook:
         return None
 
     def _keep(self, post: Post) -> tuple[PostOutcome, Response]:
+        post = self._without_ghosts(post)
         for reason in post.ignored:
             self._catalog.ignored.labels(reason).inc()
         if post.truncated:
             # What was left out counts as told for Alertmanager: only its API still knows.
             self._log.warning("webhook post truncated", missing=post.truncated)
             self._heard(True)
+        if post.astray:
+            self._log.warning(
+                "webhook alerts not usable",
+                reasons=post.astray,
+                example=post.stray,
+                expected_cluster=self._cluster,
+            )
         if not post.alerts:
-            return PostOutcome.NOTHING_TO_DO, answer(200, outcome="nothing to do")
+            return self._nothing_kept(post)
         try:
             return self._record(post)
         except LedgerFull as error:
@@ -143,6 +154,25 @@ class Webhook:
             self._log.warning("webhook post not kept", error=str(failure))
             self._catalog.errors.labels("kubernetes", failure.reason).inc()
             return PostOutcome.UNAVAILABLE, answer(503, error=str(failure))
+
+    def _without_ghosts(self, post: Post) -> Post:
+        """Leave out what concerns nodes that the pool does not have, but for a few to be seen."""
+        last = self._ledger.last()
+        suspects = last.ledger.suspects if last is not None else {}
+        heard = without_ghosts(suspects, post.alerts, self._pool(), self._limits())
+        return post.keeping(heard, Ignored.NOT_IN_POOL)
+
+    def _nothing_kept(self, post: Post) -> tuple[PostOutcome, Response]:
+        """Tell what is none of our business from what was meant for us and does not fit.
+
+        Both are 200: sent again, it would not fit any better.
+        """
+        if not post.astray:
+            return PostOutcome.NOTHING_TO_DO, answer(200, outcome="nothing to do")
+        cluster = self._cluster
+        return PostOutcome.UNUSABLE, answer(
+            200, outcome="unusable", reasons=post.astray, expected_cluster=cluster
+        )
 
     def _record(self, post: Post) -> tuple[PostOutcome, Response]:
         began, now = self._clock.monotonic(), self._clock.wall()

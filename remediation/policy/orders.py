@@ -40,10 +40,14 @@ _DONE = {
 
 
 class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who asks and why; both are shown to everybody."""
+    """Who asks and why; both are shown to everybody.
+
+    `anyway` means that the node need not be known: it may join later.
+    """
 
     author: str
     reason: str
+    anyway: bool = False
 
     def __post_init__(self) -> None:
         for name in ("author", "reason"):

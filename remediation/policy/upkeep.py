@@ -34,6 +34,7 @@ def upkeep(snapshot: Snapshot) -> Ledger:
             polled_at=evidence.polled_at,
             now=snapshot.now,
             limits=limits,
+            pool=snapshot.nodes,
         )
     ledger = budget.upkeep(ledger, snapshot.nodes, limits, snapshot.now)
     ledger = rests.upkeep(ledger, limits, snapshot.now)

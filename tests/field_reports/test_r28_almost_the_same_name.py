@@ -55,6 +55,6 @@ def test_r28_what_no_node_can_be_called_is_counted_and_concerns_nobody(
     name: str, why: Ignored
 ) -> None:
     labels = {"alertname": "A", "severity": "critical", "remediation": "migrate", "node": name}
-    body = json.dumps({"alerts": [{"status": "firing", "labels": labels}]}).encode()
+    body = json.dumps({"version": "4", "alerts": [{"status": "firing", "labels": labels}]}).encode()
     post = read_post(body, cluster="")
     assert (post.alerts, post.ignored) == ((), (why,))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -90,7 +91,7 @@ def test_two_replicas_that_tell_of_one_fault_give_one_key() -> None:
         pytest.param(relabelled(remediation=None), Ignored.NO_REMEDIATION, id="no-remediation"),
         pytest.param(relabelled(remediation="reboot"), Ignored.UNKNOWN_REMEDIATION, id="unknown"),
         pytest.param(relabelled(cluster="west"), Ignored.OTHER_CLUSTER, id="other-cluster"),
-        pytest.param(relabelled(cluster=None), Ignored.OTHER_CLUSTER, id="no-cluster"),
+        pytest.param(relabelled(cluster=None), Ignored.NO_CLUSTER, id="no-cluster"),
         pytest.param(relabelled(node=None), Ignored.NO_NODE, id="no-node"),
         pytest.param(relabelled(node='a"} or {x="'), Ignored.MALFORMED_LABEL, id="query-in-node"),
         pytest.param(relabelled(node="n|.*"), Ignored.MALFORMED_LABEL, id="pattern-in-node"),
@@ -110,6 +111,23 @@ def test_an_alert_that_cannot_be_acted_on_is_ignored_with_its_reason(
 def test_without_a_cluster_name_every_cluster_is_heard() -> None:
     post = read_post(a_body(relabelled(cluster="west")), cluster="")
     assert len(post.alerts) == 1
+
+
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [("3", '"3"'), ("5", '"5"'), (4, "4"), (None, "none"), ({"x": 1}, '{"x": 1}')],
+)
+def test_a_version_whose_keys_may_mean_something_else_is_refused(version: Any, told: str) -> None:
+    expected = f'version {told}, expected "4" or "1"'
+    with pytest.raises(AlertsUndecodable, match=re.escape(expected)):
+        read_post(a_body(an_entry(), version=version), cluster="")
+
+
+def test_what_asks_for_remediation_and_cannot_be_used_is_told_with_an_example() -> None:
+    entries = (relabelled(remediation=None), relabelled(cluster="w" * 99), relabelled(node=None))
+    post = read_post(a_body(*entries), cluster="east")
+    assert post.astray == {"no_node": 1, "other_cluster": 1}
+    assert (post.stray["cluster"], post.stray["node"]) == ("w" * 64, "gpu-7.rack-2")
 
 
 def test_truncation_is_told() -> None:

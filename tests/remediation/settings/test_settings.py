@@ -124,7 +124,7 @@ def test_the_command_checks_a_file_without_starting(tmp_path: Path) -> None:
     assert refused.returncode == 78
     (line,) = refused.stderr.splitlines()
     assert line == (
-        f"{bad}: Invalid enum value 'full' - at `$.policy.mode`, "
+        f"forewarn-remediation: {bad}: Invalid enum value 'full' - at `$.policy.mode`, "
         "expected one of observe, exclude, migrate"
     )
 

@@ -21,10 +21,10 @@ def face(tmp_path: Path) -> Face:
 
 def test_a_node_is_held_and_released_by_api(face: Face) -> None:
     answer = face.client.post("/api/v1/episodes/n1/hold", json=ORDER, headers=BEARER)
-    assert (answer.status_code, answer.json) == (200, {"outcome": "held"})
+    assert (answer.status_code, answer.json) == (200, {"outcome": "held", "in_pool": None})
     assert face.ledger.ledger.holds["n1"].author == "ann"
     answer = face.client.post("/api/v1/episodes/n1/release", json=ORDER, headers=BEARER)
-    assert answer.json == {"outcome": "released"}
+    assert answer.json == {"outcome": "released", "in_pool": None}
     assert face.ledger.ledger.holds == {}
     assert face.ledger.ledger.releases["n1"].reason == "work"
 
@@ -46,6 +46,40 @@ def test_what_is_no_order_changes_nothing(
     assert face.client.post(path, json=body, headers=headers).status_code == status
     assert face.ledger.writes == 0
     assert face.woken == []
+
+
+@pytest.mark.parametrize("verb", ["hold", "release"])
+def test_a_node_that_the_pool_lacks_is_no_node_to_order_about_unless_anyway(
+    face: Face, verb: str
+) -> None:
+    face.tick()
+    path = f"/api/v1/episodes/n01/{verb}"
+    answer = face.client.post(path, json=ORDER, headers=BEARER)
+    assert answer.status_code == 404
+    assert answer.json == {"error": "the pool has no node n01; n1 may be meant"}
+    assert (face.ledger.writes, face.woken) == (0, [])
+    answer = face.client.post(path, json={**ORDER, "anyway": True}, headers=BEARER)
+    assert (answer.status_code, (answer.json or {})["in_pool"]) == (200, False)
+    assert face.ledger.writes == 1
+
+
+def test_a_hold_of_a_node_that_left_the_pool_can_be_released(face: Face) -> None:
+    face.client.post("/api/v1/episodes/gone/hold", json=ORDER, headers=BEARER)
+    face.tick(ledger=face.ledger.ledger)
+    answer = face.client.post("/api/v1/episodes/gone/release", json=ORDER, headers=BEARER)
+    assert answer.status_code == 200
+    assert face.ledger.ledger.holds == {}
+
+
+def test_a_form_about_an_unknown_node_asks_whether_the_name_is_right(face: Face) -> None:
+    face.tick()
+    form = {**ORDER, "token": "let-me-in"}
+    assert b"anyway" not in face.client.get("/order/hold/n01").data
+    answer = face.client.post("/order/hold/n01", data=form)
+    assert answer.status_code == 404
+    assert b'type="checkbox" name="anyway"' in answer.data
+    assert face.client.post("/order/hold/n01", data={**form, "anyway": "on"}).status_code == 303
+    assert face.ledger.writes == 1
 
 
 @pytest.mark.parametrize("path", ["/order/pause", "/order/hold/n1"])

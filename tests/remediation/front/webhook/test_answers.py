@@ -47,6 +47,7 @@ class Ear:
         self.heard: list[bool] = []
         self.lines = io.StringIO()
         self.leads = False
+        self.pool: frozenset[str] = frozenset()
         self.loop_works = True
         self.loop_is_late = False
         self.token_file = folder / "token"
@@ -58,6 +59,7 @@ class Ear:
             inbox=self.inbox,
             cluster="east",
             limits=lambda: Limits(suspects=3),
+            pool=lambda: self.pool,
             body_limit_bytes=20_000,
             heard=self.heard.append,
             clock=system_clock(),
@@ -178,12 +180,41 @@ def test_a_write_whose_answer_was_lost_is_found_again(ear: Ear) -> None:
     assert (ear.posts("accepted"), ear.heard) == (1, [False])
 
 
-def test_alerts_that_make_no_node_suspect_are_a_reasoned_no_op(ear: Ear) -> None:
-    answer = ear.post(a_post({**FIRING, "cluster": "west"}))
-    assert (answer.status_code, answer.json()["outcome"]) == (200, "nothing to do")
+def test_a_post_that_asks_for_nothing_is_a_no_op_without_a_word(ear: Ear) -> None:
+    assert ear.post(a_post({"alertname": "Watchdog"})).json()["outcome"] == "nothing to do"
+    assert (ear.posts("nothing_to_do"), ear.posts("unusable"), ear.log()) == (1, 0, [])
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "reason"),
+    [
+        ("cluster", "west", "other_cluster"),
+        ("cluster", None, "no_cluster"),
+        ("node", None, "no_node"),
+    ],
+)
+def test_a_post_that_asks_and_cannot_be_used_is_counted_and_one_line(
+    ear: Ear, label: str, value: str | None, reason: str
+) -> None:
+    labels = {**FIRING, label: value}
+    alert = {name: told for name, told in labels.items() if told is not None}
+    for _ in range(3):
+        answer = ear.post(a_post(alert))
+    assert (answer.status_code, answer.json()["outcome"]) == (200, "unusable")
+    assert ear.posts("unusable") == 3
     name = "forewarn_remediation_ignored_alerts_total"
-    assert ear.registry.get_sample_value(name, {"reason": "other_cluster"}) == 1
+    assert ear.registry.get_sample_value(name, {"reason": reason}) == 3
+    (line,) = ear.log()
+    assert (line["event"], line["reasons"]) == ("webhook alerts not usable", {reason: 1})
+    assert (line["example"].get(label), line["expected_cluster"]) == (value, "east")
     assert ear.ledger.writes == 0
+
+
+def test_a_post_of_another_version_is_refused_in_one_line(ear: Ear) -> None:
+    assert ear.post({**a_post(FIRING), "version": "3"}).status_code == 400
+    assert ear.posts("undecodable") == 1
+    (line,) = ear.log()
+    assert line["error"].endswith('version "3", expected "4" or "1"')
 
 
 def test_a_truncated_post_asks_for_a_look_at_alertmanager_itself(ear: Ear) -> None:
@@ -240,6 +271,15 @@ def test_a_full_ledger_is_503(ear: Ear) -> None:
     assert [ear.post(post).status_code for post in posts] == [200, 503]
     assert len(ear.ledger.ledger.suspects) == 3
     assert ear.posts("ledger_full") == 1
+
+
+def test_many_alerts_of_nodes_that_are_not_there_are_one_line_and_no_harm(ear: Ear) -> None:
+    ear.pool = frozenset({"n1"})
+    alerts = [{**FIRING, "node": f"ghost-{number}"} for number in range(50)]
+    assert ear.post(a_post(*alerts, FIRING)).status_code == 200
+    assert "n1" in {suspect.node for suspect in ear.ledger.ledger.suspects.values()}
+    (line,) = ear.log()
+    assert (line["reasons"], line["example"]["node"]) == ({"not_in_pool": 48}, "ghost-2")
 
 
 @pytest.mark.parametrize(
