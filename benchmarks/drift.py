@@ -17,7 +17,7 @@ import numpy as np
 from exporter.forecast import drift
 from model import runtime
 from model.cli import BUNDLED
-from model.training.dataset import episode
+from model.training.episodes.dataset import episode
 from simulator.faults import STORIES
 from simulator.history import Recording, record_all
 from simulator.physics.workload import Workload

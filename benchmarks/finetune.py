@@ -31,7 +31,7 @@ def site(  # noqa: ANN201 - a campaign, imported late
     from model.history.plan import Plan, PlannedNode
     from model.history.question import Address, Question
     from model.history.reader import connect
-    from model.training.campaign import Campaign, Folders
+    from model.training.site.campaign import Campaign, Folders
 
     plan = Plan(
         server=Server("http://nowhere:9090"),
@@ -75,7 +75,7 @@ def write_history(folder: Path, days: float, gpus: int, seed: int) -> float:
 
 def tune(folder: Path, days: float, seed: int) -> None:
     """Tune the node's model and say how it ended; run as a process of its own."""
-    from model.training import own
+    from model.training.site import own
 
     campaign = site(folder, days, seed)
     print(own.train(campaign, campaign.plan.nodes[0]), file=sys.stderr)
@@ -138,7 +138,7 @@ def framework_mib() -> float:
 
 def make_fleet(folder: Path, days: float, seed: int) -> None:
     """Write a fleet model of that one node, short of training: only so that there is one."""
-    from model.training import fleet
+    from model.training.site import fleet
 
     fleet.train(site(folder, days, seed, "tiny"))
 

@@ -137,7 +137,7 @@ def _inspect(arguments: argparse.Namespace) -> None:
 
 
 def _complete(arguments: argparse.Namespace) -> None:
-    from model.training import completion
+    from model.training.artefacts import completion
 
     done = completion.complete(arguments.file)
     print(
@@ -150,7 +150,7 @@ def _train(arguments: argparse.Namespace) -> int:
         return site.train(arguments)
     if arguments.simulate in (None, "none"):
         raise SystemExit("forewarn-model: train: expected --prometheus, --work or --simulate SIZE")
-    from model.training import command
+    from model.training.commands import train as command
 
     seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
     without = judging.left_out(arguments.leave_out)

@@ -63,7 +63,7 @@ def left_out(kinds: list[str]) -> frozenset[str]:
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:
-    from model.training import judging
+    from model.training.commands import evaluate as judging
 
     weeks, html = arguments.quiet_node_weeks, arguments.html
     if weeks is not None:
@@ -88,6 +88,6 @@ def _evaluate(arguments: argparse.Namespace) -> None:
 
 
 def _leave_each_out(arguments: argparse.Namespace) -> None:
-    from model.training import strangers
+    from model.training.commands import strangers
 
     strangers.leave_each_out(arguments.simulate, arguments.seed, arguments.json)

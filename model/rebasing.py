@@ -62,7 +62,8 @@ def _rebase(arguments: argparse.Namespace) -> None:
         raise SystemExit("forewarn-model: rebase: --share goes with --failures-per-node-week only")
     if arguments.out is not None and len(arguments.files) > 1:
         raise SystemExit("forewarn-model: rebase: --out takes one file")
-    from model.training import base_rate, rebase
+    from model.training.artefacts import rebase
+    from model.training.fitting import base_rate
 
     try:
         if rates is None:

@@ -89,12 +89,14 @@ class EvictionOutcome(StrEnum):
 class EvictionAnswer:
     """What became of one eviction, in the server's words where they say more.
 
-    `retry_seconds` is how long the server asked to be left alone, if it did.
+    `retry_seconds` is how long the server asked to be left alone, if it did;
+    `may_have_happened` says that its answer was lost.
     """
 
     outcome: EvictionOutcome
     words: str = ""
     retry_seconds: float | None = None
+    may_have_happened: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ import torch
 from benchmarks import results
 from benchmarks.tadgan import fitting, judging, series, table
 from benchmarks.tadgan.fitting import Common, Preset
-from model.training.fit import Schedule
+from model.training.fitting.fit import Schedule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

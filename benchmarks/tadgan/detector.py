@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from model.training.fit import Schedule, Trainer
-from model.training.networks import Size, TadGan
-from model.training.scaling import LIMIT
-from model.training.scorer import Scorer, measure
+from model.training.fitting.fit import Schedule, Trainer
+from model.training.network.scaling import LIMIT
+from model.training.network.scorer import Scorer, measure
+from model.training.network.tadgan import Size, TadGan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from model.training.scorer import Raw
+    from model.training.network.scorer import Raw
 
     Table = NDArray[np.float64]
     """Readings [step, channel] in the data's own units."""

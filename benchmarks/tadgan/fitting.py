@@ -17,8 +17,8 @@ import torch
 
 from benchmarks.tadgan import trials
 from benchmarks.tadgan.view import View, starts
-from model.training.fit import Losses, Trainer
-from model.training.published import PAPER, PublishedTadGan
+from model.training.fitting.fit import Losses, Trainer
+from model.training.network.published import PAPER, PublishedTadGan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from benchmarks.tadgan.series import Interval, Series
-    from model.training.fit import Schedule
+    from model.training.fitting.fit import Schedule
 
 WINDOW = PAPER.steps
 POOL_WINDOWS = 200

@@ -121,8 +121,8 @@ def train(arguments: argparse.Namespace) -> int:
         if waits and not arguments.prometheus:
             _wait_for_plan(arguments.work, waits)
         plan = _known_or_made(arguments, arguments.shards)
-        from model.training import site_command
-        from model.training.campaign import Folders
+        from model.training.commands import site as site_command
+        from model.training.site.campaign import Folders
 
         shard = arguments.shard
         if shard is None and os.environ.get(INDEX, "").isdigit():
@@ -204,7 +204,7 @@ def _made(arguments: argparse.Namespace, shards: int) -> Plan:
 
 
 def _backtest(arguments: argparse.Namespace) -> None:
-    from model.training import backtest
+    from model.training.commands import backtest
 
     with _clearly(), ExitStack() as stack:
         work = arguments.work or Path(stack.enter_context(tempfile.TemporaryDirectory()))

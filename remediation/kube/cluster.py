@@ -127,12 +127,13 @@ class KubeCluster:
     ) -> Mapping[str, EvictionAnswer]:
         """Evict a wave."""
         answers = evict_wave(self._connection, wave.pods, may_go_on=may_go_on)
-        until = self._clock.monotonic() + _TOLD_WITHIN_SECONDS
-        self._leaving |= {
-            uid: until
-            for uid, answer in answers.items()
-            if answer.outcome is EvictionOutcome.ACCEPTED
-        }
+        now = self._clock.monotonic()
+        for uid, answer in answers.items():
+            if answer.outcome is EvictionOutcome.ACCEPTED:
+                self._leaving[uid] = now + _TOLD_WITHIN_SECONDS
+            elif answer.may_have_happened:
+                # If it was done, the watch tells; if not, the pod is asked again after this.
+                self._leaving[uid] = now + self._connection.timeout_seconds
         return answers
 
     def volumes(

@@ -93,7 +93,8 @@ def _evict(
         with calling(f"evict {pod}"):
             return _send(connection, pod, options)
     except CallFailed as failed:
-        return EvictionAnswer(EvictionOutcome.FAILED, words=str(failed))
+        unsure = failed.may_have_happened and not dry
+        return EvictionAnswer(EvictionOutcome.FAILED, str(failed), may_have_happened=unsure)
 
 
 def _send(connection: Connection, pod: Pod, options: dict[str, Any]) -> EvictionAnswer:

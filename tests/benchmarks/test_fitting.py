@@ -12,8 +12,8 @@ torch = pytest.importorskip("torch")
 from benchmarks import cmapss, skab  # noqa: E402
 from benchmarks.tadgan import fitting, series  # noqa: E402
 from benchmarks.tadgan.detector import Detector, Pca, Standard, bar  # noqa: E402
-from model.training.fit import Schedule  # noqa: E402
-from model.training.published import PublishedTadGan  # noqa: E402
+from model.training.fitting.fit import Schedule  # noqa: E402
+from model.training.network.published import PublishedTadGan  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path

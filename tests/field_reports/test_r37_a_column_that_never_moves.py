@@ -26,7 +26,7 @@ NAMES = (
 @pytest.mark.training
 def test_r37_scales_have_a_floor_and_a_quantum_scores_as_one() -> None:
     torch = pytest.importorskip("torch", reason="needs the train extra")
-    from model.training.scaling import Scaling
+    from model.training.network.scaling import Scaling
 
     scaling = Scaling(NAMES)
     month = torch.tensor([700.0, 0.0, 24.0, float("nan"), 2.619e9, 0.0, 0.0]).repeat(50, 64, 1)

@@ -38,7 +38,8 @@ class Proxy:
     """Plain HTTP in front of the API server that `kubeconfig` names.
 
     `fate` is asked for every request with method and path, `read` is told it with
-    its body; `held` is set once one was held back.
+    its body; `held` is set once one was held back.  What a watch tells comes
+    `late_seconds` late.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Proxy:
         kubeconfig: Path,
         fate: Callable[[str, str], Fate] = lambda _method, _path: Fate.PASSES,
         read: Callable[[str, str, bytes], None] = lambda _method, _path, _body: None,
+        late_seconds: float = 0.0,
     ) -> None:
         document = yaml.safe_load(kubeconfig.read_text("utf-8"))
         cluster = document["clusters"][0]["cluster"]
@@ -56,6 +58,7 @@ class Proxy:
         self.verify = cluster.get("certificate-authority", True)
         self.fate = fate
         self.read = read
+        self.late_seconds = late_seconds
         self.held = threading.Event()
         self.closing = threading.Event()
         self._server = _Server(("127.0.0.1", 0), _Handler)
@@ -164,6 +167,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         try:
             for chunk in answer.raw.stream(1 << 16):
+                self.server.proxy.closing.wait(self.server.proxy.late_seconds)
                 self.wfile.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
                 if self.server.proxy.closing.is_set():
                     break

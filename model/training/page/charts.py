@@ -11,7 +11,7 @@ from model.training.page.svg import Axis, Plot, legend, ticks
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from model.training.report import CalibrationLine, Curve, Example, KindLine, Report
+    from model.training.judging.report import CalibrationLine, Curve, Example, KindLine, Report
 
 PALETTE = 9
 RATES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)

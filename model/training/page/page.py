@@ -6,12 +6,12 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from model.training import table
+from model.training.judging import table
 from model.training.page import charts
 from model.training.page.svg import legend
 
 if TYPE_CHECKING:
-    from model.training.report import Example, Report
+    from model.training.judging.report import Example, Report
 
 STYLE = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from model.training import calibration
-from model.training.calibration import Isotonic
-from model.training.comparison import Rated
-from model.training.replay import EVERY_STEPS, course, looks
+from model.training.judging import calibration
+from model.training.judging.calibration import Isotonic
+from model.training.judging.comparison import Rated
+from model.training.judging.replay import EVERY_STEPS, course, looks
 from model.training.rivals.detectors import Forest, Pca, fitted
 from model.training.rivals.features import recent
 from model.training.rivals.health import HEALTH_FAILS, HEALTH_WARNS
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from model.training.course import Course
-    from model.training.dataset import Episode
+    from model.training.episodes.dataset import Episode
+    from model.training.judging.course import Course
 
 FIT_EVERY_STEPS = 30
 """Healthy rows half an hour apart: more would repeat themselves."""

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from model.training import calibration
-from model.training.calibration import Isotonic
-from model.training.comparison import Rated
-from model.training.replay import looks
+from model.training.judging import calibration
+from model.training.judging.calibration import Isotonic
+from model.training.judging.comparison import Rated
+from model.training.judging.replay import looks
 from model.training.rivals.calibrated import FIT_EVERY_STEPS, always_healthy
 from model.training.rivals.detectors import Forest, Pca, fitted
 from model.training.rivals.features import recent
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from model.training.course import Course
-    from model.training.dataset import Episode
+    from model.training.episodes.dataset import Episode
+    from model.training.judging.course import Course
     from model.training.rivals.detectors import Detector
     from model.training.rivals.rival import Condition, Rival
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from model.training.dataset import Episode
+    from model.training.episodes.dataset import Episode
 
     Rows = NDArray[np.float64]
     """[row, channel], standardised."""

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from model.schema import BY_NAME, Kind
-from model.training.scaling import ACTION, HARDWARE_XIDS, PRECURSOR_XIDS, XID
-from model.training.scorer import TAIL_STEPS
+from model.training.network.scaling import ACTION, HARDWARE_XIDS, PRECURSOR_XIDS, XID
+from model.training.network.scorer import TAIL_STEPS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from model.training.dataset import Episode
+    from model.training.episodes.dataset import Episode
 
 SMALLEST_SPREAD = 0.02
 LIMIT = 50.0

@@ -15,7 +15,7 @@ from model.training.rivals.rules import FATAL_XIDS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from model.training.dataset import Episode
+    from model.training.episodes.dataset import Episode
     from model.training.rivals.rival import Condition
 
 WARN, FAIL = 1.0, 2.0

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from model.training.dataset import Episode
+    from model.training.episodes.dataset import Episode
 
     Condition = NDArray[np.bool_]
     """[gpu, step]."""

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from model.training.network.scaling import HARDWARE_XIDS, PRECURSOR_XIDS
 from model.training.rivals.rival import Rival, Seen, held, since_last_look, total
-from model.training.scaling import HARDWARE_XIDS, PRECURSOR_XIDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from model.training.dataset import Episode
+    from model.training.episodes.dataset import Episode
     from model.training.rivals.rival import Condition
 
     Rule = Callable[[Seen], Condition]

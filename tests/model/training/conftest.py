@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 import pytest
 
-collect_ignore_glob = [] if find_spec("torch") else ["test_*.py"]
+collect_ignore_glob = [] if find_spec("torch") else ["*/test_*.py"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

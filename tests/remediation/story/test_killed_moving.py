@@ -164,7 +164,8 @@ def test_an_eviction_whose_answer_was_lost_is_not_asked_again(site: Site) -> Non
     (sick,) = add_gang(site, "train", 1)
     (pod,) = site.core.list_namespaced_pod(site.namespace).items
     accident = Accident("POST", REAL, 1, Fate.LOSES_ITS_ANSWER)
-    with Proxy(site.kubeconfig, accident) as proxy:
+    # Several ticks go by before the watch tells what became of it.
+    with Proxy(site.kubeconfig, accident, late_seconds=0.5) as proxy:
         site.monitoring.fire(sick)
         kubeconfig = str(proxy.write_kubeconfig(site.folder / "proxied"))
         with site.run(kubernetes={"kubeconfig": kubeconfig}, policy=moving()):

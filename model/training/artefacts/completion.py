@@ -1,0 +1,47 @@
+"""Adds to an artefact of an earlier version what its own constants tell: ranges and base rate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import onnx
+import torch
+from onnx import numpy_helper
+
+from model import runtime
+from model.runtime import ModelRefused, Refusal
+from model.training.artefacts import export
+from model.training.fitting import base_rate
+from model.training.network.scaling import Scaling
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def complete(path: Path) -> bool:
+    """Write the artefact at `path` anew with what it lacks; False when it lacks nothing.
+
+    Weights, answers and everything else that it says of itself stay.  Raises
+    `ModelRefused` for a file that is no artefact, or one without the constants.
+    """
+    info = runtime.load(path).info
+    if info.training_ranges and info.base_rate is not None:
+        return False
+    model = onnx.load(path)
+    scaling = Scaling(info.names)
+    for name in ("centre", "scale"):
+        getattr(scaling, name).copy_(_constant(model, f"scaling.{name}", path))
+    rate = base_rate.told(_constant(model, export.BASE_RATE, path), base_rate.FIELD)
+    whole = msgspec.structs.replace(
+        info, training_ranges=scaling.ranges(), base_rate=info.base_rate or rate
+    )
+    export.write(path, export.serialise(model, whole))
+    return True
+
+
+def _constant(model: onnx.ModelProto, name: str, path: Path) -> torch.Tensor:
+    for tensor in model.graph.initializer:
+        if tensor.name == name:
+            return torch.from_numpy(numpy_helper.to_array(tensor).copy())
+    raise ModelRefused(Refusal.METADATA, f"{path}: no {name}: train again")

@@ -1,0 +1,1 @@
+"""What the subcommands of `forewarn-model` do: progress on the terminal, files at the end."""

@@ -1,0 +1,173 @@
+"""What the hazards make of kinds of fault that they never saw: each is left out in turn.
+
+TadGAN and all constants come from nodes on which nothing fails, so every turn
+shares them and the scored rows; only the hazards are fitted anew.  Looks are
+those of training, some minutes apart.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import torch
+from rich.console import Console
+
+from model.schema import HORIZONS
+from model.training.artefacts.export import write
+from model.training.commands.bars import Bars, progress
+from model.training.episodes.plan import Split
+from model.training.fitting.pipeline import LEARNED, Run
+from model.training.fitting.rows import score
+from model.training.fitting.sizes import recipe
+from model.training.judging.budget import exposed_weeks, points, verdicts, within
+from model.training.judging.course import Course
+from model.training.judging.lines import HEADLINE, quartiles
+from model.training.network.graph import within as reached
+from model.training.network.hazard import EDGES_HOURS, GPU_CAUSES
+from simulator.faults import STORIES
+from simulator.faults.story import Pace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from model.training.episodes.dataset import Episode
+    from model.training.fitting.rows import Scored
+    from model.training.network.graph import Graph
+
+BUDGET = 0.02
+"""False alerts per node-week of the alert budget at which strangers are judged."""
+
+
+class Stranger(msgspec.Struct, frozen=True):
+    """One kind left out: recall at the headline's level, and at the budget on quiet nodes."""
+
+    kind: str
+    cause: str
+    sudden: bool
+    events: int
+    detected: int
+    false_alerts_per_node_week: float
+    detected_at_budget: int
+    lead_hours_quartiles: tuple[float, ...]
+
+
+class Strangers(msgspec.Struct, frozen=True):
+    """All turns."""
+
+    data: str
+    quiet_node_weeks: float
+    budget: float
+    turns: tuple[Stranger, ...]
+
+
+def leave_each_out(size: str, seed: int, json_path: Path | None) -> None:
+    """Run all turns, print the table, write it where asked."""
+    console = Console()
+    with progress(console) as shown:
+        found = turns(Run(recipe(size, seed), Bars(shown)), seed)
+    console.print(render(found), highlight=False, soft_wrap=True)
+    if json_path is not None:
+        write(json_path, msgspec.json.format(msgspec.json.encode(found)) + b"\n")
+
+
+def turns(run: Run, seed: int) -> Strangers:
+    """Leave out each kind of fault once."""
+    graph = run.scored_graph()
+    untouched = {name: value.clone() for name, value in graph.hazard.state_dict().items()}
+    collected = {split: run.collect(graph, split) for split in LEARNED}
+    tested = [
+        _looked_at(graph, whole)
+        for whole in run.stream(run.stocks[Split.TEST], "test", quiet=False)
+    ]
+    quiet = [one for one in tested if one[0].outcome is None]
+    faults = [kind for kind, story in STORIES.items() if story.cause is not None]
+    lines = []
+    for done, kind in enumerate(faults, 1):
+        graph.hazard.load_state_dict(untouched)
+        run.fit_hazards(graph, {split: collected[split].rows(kind) for split in LEARNED})
+        strangers = [one for one in tested if one[0].kind == kind]
+        lines.append(_judge(graph, kind, strangers, quiet))
+        run.report("kinds left out", done, len(faults), kind)
+    weeks = exposed_weeks([course for course, _ in quiet])
+    return Strangers(f"simulated splits of seed {seed}", weeks, BUDGET, tuple(lines))
+
+
+def render(found: Strangers) -> str:
+    """Return the turns as a table for people."""
+    head = (
+        f"kind left out              cause        pace     recall at {HEADLINE[0]} {HEADLINE[1]:g}"
+        f"  false per node-week  recall at {found.budget:g}  lead h (quartiles)"
+    )
+    rows = (
+        f"{x.kind:<26} {x.cause:<12} {'sudden' if x.sudden else 'gradual':<7}  "
+        f"{x.detected:>10} of {x.events:<3}  {x.false_alerts_per_node_week:>19.4f}  "
+        f"{x.detected_at_budget:>9} of {x.events:<3}  "
+        f"{' / '.join(f'{lead:.1f}' for lead in x.lead_hours_quartiles) or '-'}"
+        for x in found.turns
+    )
+    gradual = [x for x in found.turns if not x.sudden]
+    events = sum(x.events for x in gradual)
+    fixed, bought = sum(x.detected for x in gradual), sum(x.detected_at_budget for x in gradual)
+    return "\n".join(
+        (
+            f"{found.data}: every kind of fault left out of training once; "
+            f"{found.quiet_node_weeks:.1f} node-weeks on nodes that do not fail.",
+            "",
+            head,
+            *rows,
+            "",
+            f"gradual kinds together: {fixed / events:.3f} at the level, "
+            f"{bought / events:.3f} at the budget, of {events}.",
+        )
+    )
+
+
+def _looked_at(graph: Graph, whole: Episode) -> tuple[Course, Scored]:
+    scored = score(graph, whole)
+    course = Course(
+        whole.node, whole.kind, whole.outcome, whole.onset_hours, whole.end_hours,
+        scored.hours, whole.sudden,
+    )  # fmt: skip
+    return course, scored
+
+
+def _judge(
+    graph: Graph,
+    kind: str,
+    strangers: list[tuple[Course, Scored]],
+    quiet: list[tuple[Course, Scored]],
+) -> Stranger:
+    both = [*strangers, *quiet]
+    courses = [course for course, _ in both]
+    horizon = list(HORIZONS).index(HEADLINE[0])
+    values = [_probability(graph, scored)[:, horizon] for _, scored in both]
+    found = verdicts(courses, values, HEADLINE[1])
+    leads = [verdict.lead_hours for verdict in found if verdict.lead_hours is not None]
+    return Stranger(
+        kind=kind,
+        cause=str(STORIES[kind].cause),
+        sudden=STORIES[kind].pace is Pace.SUDDEN,
+        events=len(strangers),
+        detected=len(leads),
+        false_alerts_per_node_week=(
+            sum(verdict.false_alerts for verdict in found) / exposed_weeks(courses)
+        ),
+        detected_at_budget=within(points(courses, values), BUDGET).detected,
+        lead_hours_quartiles=quartiles(leads),
+    )
+
+
+def _probability(graph: Graph, scored: Scored) -> NDArray[np.float32]:
+    """Return the node's probability [moment, horizon]."""
+    layer = graph.hazard
+    with torch.no_grad():
+        rows = scored.gpu.flatten(0, 1)
+        gpu = layer.gpu(layer.gpu.standardise(rows), layer.base_rate_log)
+        gpu = gpu.reshape(*scored.gpu.shape[:2], len(GPU_CAUSES), len(EDGES_HOURS) - 1)
+        node = layer.node(layer.node.standardise(scored.node), layer.base_rate_log)
+        told: NDArray[np.float32] = reached(gpu.sum((1, 2)) + node.sum(1)).numpy()
+    return told

@@ -1,0 +1,46 @@
+"""Splits share nothing, and what is left out leaves the rest as it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from model import cli
+from model.training.episodes.plan import BUNDLED, TINY, Split, plan, quiet_plan
+from simulator.faults import STORIES
+
+
+def drawn(split: Split, left_out: frozenset[str] = frozenset()) -> list[object]:
+    return list(plan(split, TINY[split], seed=7, step_seconds=60, left_out=left_out))
+
+
+def test_a_kind_left_out_changes_no_other_record() -> None:
+    whole = drawn(Split.FIT)
+    without = drawn(Split.FIT, frozenset({"memory-storm"}))
+    assert [one for one in whole if one.kind != "memory-storm"] == without  # type: ignore[attr-defined]
+    assert len(without) == len(whole) - 1
+
+
+def test_the_quiet_split_shares_no_node_and_no_seed_with_the_others() -> None:
+    quiet = quiet_plan(40, seed=7, step_seconds=60)
+    for split, amounts in BUNDLED.items():
+        others = plan(split, amounts, seed=7, step_seconds=60)
+        for part in ("node", "seed"):
+            mine, theirs = (
+                {getattr(one.recording, part) for one in side} for side in (quiet, others)
+            )
+            assert not mine & theirs
+
+
+def test_the_quiet_split_holds_no_failure_and_every_look_alike() -> None:
+    planned = quiet_plan(2 * len(STORIES) + 2, seed=7, step_seconds=60)
+    kinds = {one.kind for one in planned}
+    assert kinds == {kind for kind, story in STORIES.items() if story.cause is None}
+    for one in planned:
+        assert one.steps == 7 * 24 * 60
+        assert one.recording.scenario.onset_seconds < 7 * 86_400  # type: ignore[union-attr]
+
+
+def test_an_unknown_kind_to_leave_out_is_one_clear_line() -> None:
+    arguments = ["train", "--simulate", "tiny", "--out", "x.onnx", "--leave-out", "gremlins"]
+    with pytest.raises(SystemExit, match="--leave-out 'gremlins': expected one of healthy"):
+        cli.main(arguments)

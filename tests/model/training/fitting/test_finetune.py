@@ -1,0 +1,101 @@
+"""A node's own model is the fleet's, moved as far as its own past supports."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+
+from model.training.artefacts import weights
+from model.training.episodes.dataset import episode
+from model.training.fitting import finetune
+from model.training.fitting.finetune import Kept, Tuning, Windows
+from model.training.network.graph import Graph
+from simulator.history import record
+from simulator.instruments.shown import SHOWN
+
+TUNING = Tuning(iterations=12, batch=16)
+MEMORY = SHOWN.index("gpu_memory_temperature_celsius")
+
+
+@pytest.fixture(scope="module")
+def windows() -> Windows:
+    whole = episode(record("healthy", node="n", seed=5, steps=420, gpus=2))
+    whole.readings[:, :, MEMORY] = np.nan
+    return Windows(*(finetune.sample([whole], 420, 24, seed) for seed in (1, 2)))
+
+
+@pytest.fixture(scope="module")
+def fleet(windows: Windows) -> Graph:
+    torch.manual_seed(3)
+    graph = Graph(list(SHOWN)).eval()
+    other = episode(record("healthy", node="other", seed=9, steps=420, gpus=2))
+    graph.scaling.freeze(finetune.sample([other], 420, 24, 3).flatten(0, 1))
+    with torch.no_grad():
+        view = graph.scaling(windows.fit)
+        graph.scorer.freeze(graph.raw(view))
+        graph.gather.freeze(view)
+    return graph
+
+
+def test_tuning_rebuilds_the_node_better_and_leaves_the_fleets_model_alone(
+    fleet: Graph, windows: Windows
+) -> None:
+    before = copy.deepcopy(fleet.state_dict())
+    own = finetune.tune(fleet, windows, TUNING, 7)
+    assert finetune.rebuilding_error(own, windows.held) < finetune.rebuilding_error(
+        fleet, windows.held
+    )
+    assert all(torch.equal(value, before[name]) for name, value in fleet.state_dict().items())
+
+
+def test_meaning_and_worth_of_evidence_stay_the_fleets(fleet: Graph, windows: Windows) -> None:
+    own = finetune.tune(fleet, windows, TUNING, 7)
+    for name in ("scaling", "hazard", "memory"):
+        mine, theirs = getattr(own, name).state_dict(), getattr(fleet, name).state_dict()
+        assert all(torch.equal(mine[key], theirs[key]) for key in theirs)
+
+
+def test_constants_are_the_nodes_but_never_much_narrower_and_never_of_the_unseen(
+    fleet: Graph, windows: Windows
+) -> None:
+    own = finetune.tune(fleet, windows, TUNING, 7).scorer
+    for name in ("residual", "error"):
+        mine, theirs = (getattr(one, f"{name}_spread") for one in (own, fleet.scorer))
+        assert (mine >= finetune.NARROWEST * theirs - 1e-6).all()
+        assert torch.equal(mine[MEMORY], theirs[MEMORY])
+    assert not torch.equal(own.error_mean, fleet.scorer.error_mean)
+
+
+def test_typical_time_of_the_node_scores_one(fleet: Graph, windows: Windows) -> None:
+    own = finetune.tune(fleet, windows, TUNING, 7)
+    with torch.no_grad():
+        scores, _ = own.observe(windows.held)
+    assert float(scores.score.mean()) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_the_same_seed_gives_the_same_weights(fleet: Graph, windows: Windows) -> None:
+    one, other = (finetune.tune(fleet, windows, TUNING, 7).state_dict() for _ in "ab")
+    assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_a_tuning_that_rebuilds_worse_is_refused(fleet: Graph, windows: Windows) -> None:
+    astray = Windows(windows.fit * 0.0, windows.held)
+    with pytest.raises(Kept, match="rebuild held-out time worse"):
+        finetune.tune(fleet, astray, Tuning(iterations=40, batch=16, learning_rate=0.05), 7)
+
+
+def test_weights_come_back_as_they_were_and_only_for_their_own_artefact(
+    fleet: Graph, tmp_path
+) -> None:
+    path = weights.beside(tmp_path / "fleet.onnx")
+    weights.save(path, fleet, "v1")
+    again = weights.load(path, "v1").state_dict()
+    assert all(torch.equal(value, again[name]) for name, value in fleet.state_dict().items())
+    with pytest.raises(weights.WeightsRefused, match="weights of model v1, expected those of v2"):
+        weights.load(path, "v2")
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(weights.WeightsRefused, match="not the weights of a model"):
+        weights.load(path, "v1")
