@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 
 from kubernetes import client
 
-from benchmarks.pool import SHIPPED, Pool, wait
+from benchmarks.pool import Pool, wait
+from benchmarks.restraint import SHIPPED
 from simulator.controlplane.kubelet import FakeKubelets
 from simulator.controlplane.plane import assets
 

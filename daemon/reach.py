@@ -13,20 +13,24 @@ import urllib3
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+UNKNOWN_HOST = "the name of the host is not known"
+HUNG_UP = "the connection was closed before an answer came"
+NOT_HTTP = "the answer is not HTTP"
+NOT_TLS = "the other side does not speak TLS"
 SPOKEN: tuple[tuple[type[BaseException], str], ...] = (
-    (urllib3.exceptions.NameResolutionError, "the name of the host is not known"),
-    (socket.gaierror, "the name of the host is not known"),
-    (http.client.RemoteDisconnected, "the connection was closed before an answer came"),
+    (urllib3.exceptions.NameResolutionError, UNKNOWN_HOST),
+    (socket.gaierror, UNKNOWN_HOST),
+    (http.client.RemoteDisconnected, HUNG_UP),
     (urllib3.exceptions.IncompleteRead, "the connection was closed in the middle of the answer"),
     (http.client.IncompleteRead, "the connection was closed in the middle of the answer"),
-    (http.client.HTTPException, "the answer is not HTTP"),
+    (http.client.HTTPException, NOT_HTTP),
     (urllib3.exceptions.DecodeError, "the answer cannot be unpacked"),
     (urllib3.exceptions.LocationParseError, "the address cannot be read"),
     (UnicodeError, "the address cannot be read"),
 )
 TLS_SPOKEN = {
-    "WRONG_VERSION_NUMBER": "the other side does not speak TLS",
-    "HTTP_REQUEST": "the other side does not speak TLS",
+    "WRONG_VERSION_NUMBER": NOT_TLS,
+    "HTTP_REQUEST": NOT_TLS,
     "NO_CERTIFICATE_OR_CRL_FOUND": "the file of its authorities (ca_file) holds no certificate",
     "UNEXPECTED_EOF_WHILE_READING": "the other side hung up during the handshake",
 }

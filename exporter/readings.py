@@ -170,6 +170,8 @@ class SourceReadings:
     strategy: str = ""
     requests: int = 1
     complete: bool = True
+    cut: str = ""
+    """Where an answer that is not complete ended."""
     ages: Mapping[Place, float] = field(default_factory=dict)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NODE_VARIABLE = "NODE_NAME"
+NODE = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+NODE_CHARACTERS = 253
+"""A subdomain of RFC 1123, as Kubernetes asks of the names of its nodes."""
 
 
 def _positive(section: Section, *names: str) -> None:
@@ -185,7 +189,7 @@ class Settings(Section, frozen=True):
     log: LogSettings = LogSettings()
 
     def node_name(self, environment: Mapping[str, str] = os.environ) -> str:
-        """Return the Kubernetes name of this node; raises `ValueError` where none is given.
+        """Return the Kubernetes name of this node; raises `ValueError` where there is none.
 
         Never the machine's host name: it may differ from the node's, and then
         no alert would find its node.
@@ -193,4 +197,10 @@ class Settings(Section, frozen=True):
         name = self.node or environment.get(NODE_VARIABLE, "")
         if not name:
             raise ValueError(f"node: expected the node's name here or in ${NODE_VARIABLE}")
+        if len(name) > NODE_CHARACTERS or not NODE.fullmatch(name):
+            raise ValueError(
+                f"{'node' if self.node else f'${NODE_VARIABLE}'}: {name[:NODE_CHARACTERS]!r}: "
+                "expected a node's name in Kubernetes: lower-case letters, digits, - and ., "
+                "beginning and ending with a letter or digit"
+            )
         return name

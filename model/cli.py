@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from daemon import destinations
 from daemon.version import add_version
 from model import inspection, judging, rebasing, runtime
 from model.history import cli as site
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 BUNDLED = Path(__file__).parent / "bundled" / "fleet.onnx"
 DEFAULT_SEED = site.DEFAULT_SEED
 EXTRA_MODULES = frozenset({"torch", "onnx", "rich"})
+WRONG_LINE = 2
+GO_ON = frozenset({"train", "backtest"})
+"""What keeps in --work what is done."""
 
 DESCRIPTION = """\
 Makes, judges and inspects artefacts: the ONNX files by which an exporter tells
@@ -29,7 +33,7 @@ examples:
       what an artefact is, where it is from and what it was worth
 
   forewarn-model train --simulate bundled --seed 7 --out fleet.onnx
-      make the bundled artefact anew; needs the extra: pip install 'forewarn[train]'
+      make the bundled artefact anew; needs the extra `train`: in a clone, make .venv/.train
 
   forewarn-model train --prometheus http://prometheus:9090 --work /var/tmp/site --out models
       from a site's own history: models/fleet.onnx, and one per node; started again, it goes on
@@ -150,10 +154,11 @@ def _train(arguments: argparse.Namespace) -> int:
         return site.train(arguments)
     if arguments.simulate in (None, "none"):
         raise SystemExit("forewarn-model: train: expected --prometheus, --work or --simulate SIZE")
+    destinations.file("--out", arguments.out, ending=".onnx")
+    without = judging.left_out(arguments.leave_out)
     from model.training.commands import train as command
 
     seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
-    without = judging.left_out(arguments.leave_out)
     command.train(arguments.simulate, arguments.out, seed, without, with_weights=arguments.weights)
     return 0
 
@@ -163,6 +168,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     try:
         return int(arguments.run(arguments) or 0)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(*how_to_go_on(arguments)) from None
+    except destinations.NoDestination as error:
+        return _refuse(f"{arguments.command}: {error}", WRONG_LINE)
     except runtime.ModelRefused as error:
         return _refuse(str(error))
     except ModuleNotFoundError as error:
@@ -170,8 +179,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if missing not in EXTRA_MODULES:
             raise
         return _refuse(
-            f"{arguments.command} needs the extra 'train', {missing} is not installed: "
-            "pip install 'forewarn[train]'"
+            f"{arguments.command} needs the extra 'train', {missing} is not installed: {_extra()}"
         )
     except BrokenPipeError:
         # Whoever reads has seen enough, as `head` does; the interpreter's last flush must not fail.
@@ -181,6 +189,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(f"{error.filename or arguments.command}: {error.strerror}")
 
 
-def _refuse(line: str) -> int:
+def how_to_go_on(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """Return what to say to who stopped a command, where what is done was kept."""
+    kept = arguments.command in GO_ON and arguments.work is not None
+    return ("give the same line again to go on",) if kept else ()
+
+
+def _extra() -> str:
+    """Say how the extra comes to where this package lies: a clone, or an installed package."""
+    if (Path(__file__).parents[1] / "Makefile").is_file():
+        return "run `make .venv/.train` in this clone, then .venv/bin/forewarn-model"
+    return "install forewarn[train] from where you have forewarn"
+
+
+def _refuse(line: str, status: int = 1) -> int:
     print(f"forewarn-model: {line}", file=sys.stderr)
-    return 1
+    return status

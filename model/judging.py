@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from daemon import destinations
+from model import runtime
+
 SEED = 7
 SIZES = ("bundled", "tiny")
 
@@ -34,7 +37,7 @@ def add_evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--quiet-node-weeks",
         type=int,
         metavar="N",
-        help="only count false alerts, on N node-weeks in which nothing fails",
+        help="count false alerts on N node-weeks in which nothing fails, and calibrate by them",
     )
     evaluate.set_defaults(run=_evaluate)
 
@@ -43,6 +46,13 @@ def add_strangers(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     """Add `leave-each-out`."""
     strangers = commands.add_parser(
         "leave-each-out", help="say what becomes of kinds of fault that training never saw"
+    )
+    strangers.add_argument(
+        "file",
+        type=Path,
+        nargs="?",
+        help="an artefact of the same seed whose TadGAN and constants, which know no failure "
+        "either, are taken over (default: fit them anew)",
     )
     strangers.add_argument("--simulate", choices=SIZES, default="bundled")
     strangers.add_argument("--seed", type=int, default=SEED, help="decides everything (default: 7)")
@@ -63,6 +73,8 @@ def left_out(kinds: list[str]) -> frozenset[str]:
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:
+    _check(html=arguments.html, json=arguments.json)
+    runtime.load(arguments.file)
     from model.training.commands import evaluate as judging
 
     weeks, html = arguments.quiet_node_weeks, arguments.html
@@ -72,7 +84,12 @@ def _evaluate(arguments: argparse.Namespace) -> None:
                 f"forewarn-model: evaluate: --quiet-node-weeks {weeks}: expected 1 or more"
             )
         judging.count_quiet(
-            arguments.file, weeks, arguments.seed, profile=arguments.profile, json=arguments.json
+            arguments.file,
+            weeks,
+            arguments.simulate,
+            arguments.seed,
+            profile=arguments.profile,
+            json=arguments.json,
         )
         return
     beside = html.with_suffix(".json") if html is not None else None
@@ -88,6 +105,14 @@ def _evaluate(arguments: argparse.Namespace) -> None:
 
 
 def _leave_each_out(arguments: argparse.Namespace) -> None:
+    _check(json=arguments.json)
     from model.training.commands import strangers
 
-    strangers.leave_each_out(arguments.simulate, arguments.seed, arguments.json)
+    strangers.leave_each_out(arguments.simulate, arguments.seed, arguments.file, arguments.json)
+
+
+def _check(**paths: Path | None) -> None:
+    """Refuse a place where nothing can be written, before hours of work."""
+    for name, path in paths.items():
+        if path is not None:
+            destinations.file(f"--{name}", path)

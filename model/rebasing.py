@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from daemon import destinations
+from model import runtime
 from model.history.refused import Refused
 from model.schema import Cause
 
@@ -60,8 +62,7 @@ def _rebase(arguments: argparse.Namespace) -> None:
         rates = _given(arguments.failures_per_node_week, arguments.share)
     elif arguments.share:
         raise SystemExit("forewarn-model: rebase: --share goes with --failures-per-node-week only")
-    if arguments.out is not None and len(arguments.files) > 1:
-        raise SystemExit("forewarn-model: rebase: --out takes one file")
+    _check(arguments)
     from model.training.artefacts import rebase
     from model.training.fitting import base_rate
 
@@ -71,11 +72,28 @@ def _rebase(arguments: argparse.Namespace) -> None:
             rates, origin = base_rate.learned(seen), base_rate.origin_of(seen)
         else:
             rates = base_rate.divided(arguments.failures_per_node_week, rates)
-        for file in arguments.files:
-            told = rebase.rebase(file, arguments.out or file, rates, origin)
-            print(f"{arguments.out or file}: {told.total:.4g} failures per node-week, by {origin}")
+        # All are read before one is replaced: a bad one leaves all as they were.
+        done = [rebase.rebase(file, rates, origin) for file in arguments.files]
     except Refused as refusal:
         raise SystemExit(f"forewarn-model: rebase: {refusal}") from None
+    for file, one in zip(arguments.files, done, strict=True):
+        out = arguments.out or file
+        one.write(out)
+        print(f"{out}: {one.told.total:.4g} failures per node-week, by {origin}")
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Look at the files that are named; what the extra brings is not needed for that."""
+    if arguments.out is not None:
+        if len(arguments.files) > 1:
+            raise SystemExit("forewarn-model: rebase: --out takes one file")
+        destinations.file("--out", arguments.out, ending=".onnx")
+    if arguments.backtest is not None:
+        arguments.backtest.open("rb").close()
+    for file in arguments.files:
+        runtime.load(file)
+        if arguments.out is None:
+            destinations.file("FILE", file)
 
 
 def _given(rate: float, shares: Sequence[str]) -> dict[str, float]:

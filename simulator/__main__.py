@@ -1,15 +1,21 @@
-"""The `forewarn-simulator` command."""
+"""`forewarn-simulator`: a GPU cluster that can break."""
 
 from __future__ import annotations
 
 import sys
 
-from simulator.cli import run
+from daemon import command
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
-    return run(sys.argv[1:])
+
+    def enter() -> int:
+        from simulator import cli
+
+        return cli.run(sys.argv[1:] if arguments is None else arguments)
+
+    return command.run("forewarn-simulator", enter)
 
 
 if __name__ == "__main__":

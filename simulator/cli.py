@@ -8,16 +8,19 @@ import json
 import secrets
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from daemon.clocks import Clock, system_clock
 from daemon.lifecycle import Lifecycle
 from daemon.secrets import SecretFile, SecretUnreadable
+from daemon.serving import Server
 from daemon.version import add_version
 from simulator.calibration import command as calibration
 from simulator.calibration import recorded
 from simulator.endpoints.redfish.bmc import Credentials
+from simulator.endpoints.redfish.recorded import RecordedTree
 from simulator.faults import STORIES
 from simulator.fleet import STEP_SECONDS, Fleet, lay_out
 from simulator.physics.workload import Workload
@@ -28,6 +31,7 @@ from simulator.serving import ServedFleet
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+TREE_THREADS = 3
 EPILOG = """\
 example: six nodes in two racks; on node 2 (from 0) the thermal interface of GPU 5
 begins to fail 10 simulated minutes after the start and takes four hours to the
@@ -95,6 +99,14 @@ def _serve_arguments(serve: argparse.ArgumentParser) -> None:
     add("--bmc-user", default="forewarn", help="account of every BMC (default forewarn)")
     add("--bmc-password-file", type=Path, help="its password; without it one is made up in a file")
     add("--json", action="store_true", help="print addresses as one JSON line")
+    add(
+        "--tree",
+        type=Path,
+        action="append",
+        metavar="FOLDER",
+        help="serve this recorded Redfish tree, without a log-in, in place of nodes; repeatable, "
+        "each on the next port",
+    )
     serve.set_defaults(act=_serve)
 
 
@@ -113,6 +125,8 @@ def _calibrate_arguments(calibrate: argparse.ArgumentParser) -> None:
 def _serve(options: argparse.Namespace) -> int:
     clock, lifecycle = system_clock(), Lifecycle()
     lifecycle.install_signals()
+    if options.tree:
+        return _serve_trees(options, lifecycle)
     fleet = fleet_of(options, clock)
     with tempfile.TemporaryDirectory(prefix="forewarn-simulator-") as folder:
         secret = _password(options.bmc_password_file, Path(folder))
@@ -127,6 +141,20 @@ def _serve(options: argparse.Namespace) -> int:
         with served:
             _publish(served, options, secret.path)
             lifecycle.stop.wait()
+    return 0
+
+
+def _serve_trees(options: argparse.Namespace, lifecycle: Lifecycle) -> int:
+    trees = [RecordedTree(folder) for folder in options.tree]
+    with ExitStack() as stack:
+        for lane, tree in enumerate(trees):
+            port = options.first_port + lane if options.first_port else 0
+            server = Server(tree, host=options.host, port=port, threads=TREE_THREADS)
+            server.start()
+            stack.callback(server.close)
+            url = f"http://{options.host}:{server.port}"
+            print(f"{options.tree[lane]}  {url}  {len(tree)} documents", flush=True)
+        lifecycle.stop.wait()
     return 0
 
 

@@ -45,10 +45,14 @@ RULES = tuple(
 )
 
 
-def detect(train: View, test: View, rule: Rule) -> list[Interval]:
-    """Return the stretches of `test` in alarm, with constants of `train`."""
-    frozen = _constants(train, rule)
-    usual = _scores(train, frozen, rule)
+def detect(train: View, test: View, rule: Rule, held_from: int = 0) -> list[Interval]:
+    """Return the stretches of `test` in alarm.
+
+    Constants and bar are those of the windows of `train` from `held_from` on.
+    """
+    held = train.since(held_from)
+    frozen = _constants(held, rule)
+    usual = _scores(held, frozen, rule)
     bar = usual.mean() + rule.deviations * max(float(usual.std()), 1e-6)
     ends = test.starts + test.rebuilt.shape[1] - 1
     alarmed = np.zeros(len(test.values) + 1, bool)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 SMALLEST = 1e-6
 BATCH = 1024
+MEMBERS = 3
+SEED_STRIDE = 1_000
 SCHEDULE = Schedule(iterations=400, critic_steps=1, patience_iterations=1_000_000)
 """One for all sets: nothing is shipped from here, a run is judged by what it detects."""
 
@@ -58,48 +60,66 @@ class Standard:
 
 
 class Detector:
-    """TadGAN over windows of standardised readings [step, channel]."""
+    """Several TadGANs over windows of standardised readings [step, channel], scored as one.
 
-    def __init__(self, channels: int, steps: int, seed: int) -> None:
-        torch.manual_seed(seed)
+    One fit alone is a draw: the game ends elsewhere with each seed.
+    """
+
+    def __init__(self, channels: int, steps: int, seed: int, members: int = MEMBERS) -> None:
         self.steps = steps
         self._channels = channels
-        self._seed = seed
-        self._tadgan = TadGan(channels, Size(steps=steps))
+        self._seeds = [seed + SEED_STRIDE * index for index in range(members)]
+        self._members = [_drawn(channels, steps, one) for one in self._seeds]
 
     def fit(self, parts: Sequence[NDArray[np.float32]], schedule: Schedule) -> None:
-        """Train on every window of the healthy parts."""
+        """Train each on every window of the healthy parts."""
         rows = torch.cat([self._windows(part) for part in parts])
-        trainer = Trainer(self._tadgan, schedule, self._seed)
-        trainer.fit(rows, torch.ones_like(rows), lambda *_: None)
+        for tadgan, seed in zip(self._members, self._seeds, strict=True):
+            Trainer(tadgan, schedule, seed).fit(rows, torch.ones_like(rows), lambda *_: None)
 
-    def freeze(self, healthy: Sequence[NDArray[np.float32]]) -> Scorer:
-        """Return a scorer whose constants are those of these healthy parts."""
+    def freeze(self, healthy: Sequence[NDArray[np.float32]]) -> list[Scorer]:
+        """Return a scorer for each, whose constants are those of these healthy parts."""
+        return [self._frozen(tadgan, healthy) for tadgan in self._members]
+
+    def score(
+        self, readings: NDArray[np.float32], scorers: Sequence[Scorer]
+    ) -> NDArray[np.float64]:
+        """Return the score of each step from the window that ends with it, NaN before the first.
+
+        A score is a product of excesses, so the members' geometric mean is taken.
+        """
+        with torch.no_grad():
+            each = [
+                scorer(self._raw(tadgan, readings)).score.log()
+                for tadgan, scorer in zip(self._members, scorers, strict=True)
+            ]
+        out = np.full(len(readings), np.nan)
+        out[self.steps - 1 :] = torch.stack(each).mean(0).exp().numpy()
+        return out
+
+    def _frozen(self, tadgan: TadGan, healthy: Sequence[NDArray[np.float32]]) -> Scorer:
         scorer = Scorer(self._channels)
-        raws = [self._raw(part) for part in healthy]
+        raws = [self._raw(tadgan, part) for part in healthy]
         scorer.freeze(type(raws[0])(*(torch.cat(each) for each in zip(*raws, strict=True))))
         return scorer
 
-    def score(self, readings: NDArray[np.float32], scorer: Scorer) -> NDArray[np.float64]:
-        """Return the score of each step from the window that ends with it, NaN before the first."""
-        with torch.no_grad():
-            scores = scorer(self._raw(readings)).score.numpy()
-        out = np.full(len(readings), np.nan)
-        out[self.steps - 1 :] = scores
-        return out
-
-    def _raw(self, readings: NDArray[np.float32]) -> Raw:
+    def _raw(self, tadgan: TadGan, readings: NDArray[np.float32]) -> Raw:
         parts = []
         with torch.no_grad():
             for batch in self._windows(readings).split(BATCH):
                 seen = torch.ones_like(batch)
-                rebuilt, critic = self._tadgan(batch, seen)
+                rebuilt, critic = tadgan(batch, seen)
                 parts.append(measure(batch, seen, rebuilt, critic))
         return type(parts[0])(*(torch.cat(each) for each in zip(*parts, strict=True)))
 
     def _windows(self, readings: NDArray[np.float32]) -> torch.Tensor:
         views = np.lib.stride_tricks.sliding_window_view(readings, self.steps, axis=0)
         return torch.from_numpy(np.ascontiguousarray(views.transpose(0, 2, 1)))
+
+
+def _drawn(channels: int, steps: int, seed: int) -> TadGan:
+    torch.manual_seed(seed)
+    return TadGan(channels, Size(steps=steps))
 
 
 class Pca:

@@ -1,8 +1,8 @@
 """One model over all series, then a copy of it tuned to each, and what it makes of that series.
 
-The product trains like this: a fleet model first, then one per node.  What the
-scorers need of a series is kept in one file, so that scoring costs no training
-and a run that was cut short goes on with the next series.
+The product trains like this: a fleet model first, then one per node.  The
+weights of a series are kept in one file, so that scoring costs no training and
+a run that was cut short goes on with the next series.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from benchmarks.tadgan import trials
+from benchmarks.tadgan import stages, trials
 from benchmarks.tadgan.view import View, starts
-from model.training.fitting.fit import Losses, Trainer
 from model.training.network.published import PAPER, PublishedTadGan
 
 if TYPE_CHECKING:
@@ -27,7 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from benchmarks.tadgan.series import Interval, Series
-    from model.training.fitting.fit import Schedule
+    from benchmarks.tadgan.stages import Stages
+    from model.training.fitting.fit import Losses
 
 WINDOW = PAPER.steps
 POOL_WINDOWS = 200
@@ -35,13 +35,18 @@ POOL_WINDOWS = 200
 
 BATCH = 512
 
+HELD_RATIO = 0.25
+"""Of a training part of its own, its end: constants are frozen and scorings chosen on it."""
+
+LEAST_HELD_STEPS = 2 * WINDOW
+
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """What decides the weights, besides the data: how long both stages train, and the seed."""
+    """What decides the weights, besides the data: how long both models train, and the seed."""
 
-    common: Schedule
-    own: Schedule
+    common: Stages
+    own: Stages
     seed: int
 
 
@@ -66,16 +71,24 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The model's views of a series, and the CPU seconds spent.
+    """A model tuned to one series, and the CPU seconds that took."""
 
-    `trial` is the training part with made-up anomalies at `trial_truth`.
+    tadgan: PublishedTadGan
+    fit_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Views:
+    """What the model makes of a series, in CPU seconds that took.
+
+    Windows of `train` from the step `held_from` on were in no fit.  `trials`
+    are training parts with one made-up anomaly each, and where it is.
     """
 
     train: View
     test: View
-    trial: View
-    trial_truth: tuple[Interval, ...]
-    fit_seconds: float
+    held_from: int
+    trials: tuple[tuple[View, Interval], ...]
     look_seconds: float
 
 
@@ -85,6 +98,21 @@ def windows(values: NDArray[np.float32]) -> torch.Tensor:
     return torch.from_numpy(views.copy()).unsqueeze(-1)
 
 
+def held_from(one: Series) -> int:
+    """Return the step from which a training part is kept out of the fit.
+
+    Where there is no training part of its own, or one too short to share, the
+    whole is fitted, and 0 is returned.
+    """
+    kept = int(len(one.train) * HELD_RATIO)
+    return len(one.train) - kept if one.apart and kept >= LEAST_HELD_STEPS else 0
+
+
+def _rows(one: Series) -> torch.Tensor:
+    """Return the windows that may be fitted."""
+    return windows(Scale.of(one.train)(one.train)[: held_from(one) or None])
+
+
 class Common:
     """The model that all series share, with its critic of latents; kept at `path`."""
 
@@ -92,96 +120,110 @@ class Common:
         self._path = path
         self._preset = preset
         torch.manual_seed(preset.seed)
-        self._trainer = Trainer(PublishedTadGan(), preset.common, preset.seed)
+        self._tadgan = PublishedTadGan()
+        self._latent: dict[str, torch.Tensor] = {}
         self.cpu_seconds = 0.0
 
     def fit(self, every: Sequence[Series]) -> None:
         """Train on a sample of each series' training windows, or take what an earlier run left."""
         if self._path.exists():
             kept = torch.load(self._path, weights_only=True)
-            self.cpu_seconds = kept.pop("cpu_seconds")
-            self._trainer.tadgan.load_state_dict(kept["tadgan"])
-            self._trainer.latent_critic.load_state_dict(kept["latent"])
-            self._trainer.tadgan.eval()
+            self.cpu_seconds = kept["cpu_seconds"]
+            self._tadgan.load_state_dict(kept["tadgan"])
+            self._latent = kept["latent"]
+            self._tadgan.eval()
             return
         pool = torch.cat([self._sample(one, index) for index, one in enumerate(every)])
         began = time.process_time()
-        self._trainer.fit(pool, torch.ones_like(pool), _tell)
+        stages.rebuild(self._tadgan, pool, self._preset.common, self._preset.seed)
+        stages.whiten(self._tadgan, pool)
+        self._latent = stages.play(
+            self._tadgan, pool, self._preset.common, self._preset.seed, report=_tell
+        )
         self.cpu_seconds = time.process_time() - began
         state = {
-            "tadgan": self._trainer.tadgan.state_dict(),
-            "latent": self._trainer.latent_critic.state_dict(),
+            "tadgan": self._tadgan.state_dict(),
+            "latent": self._latent,
             "cpu_seconds": self.cpu_seconds,
         }
-        torch.save(state, self._path.with_suffix(".tmp"))
-        self._path.with_suffix(".tmp").replace(self._path)
+        _keep(self._path, state)
 
     def _sample(self, one: Series, index: int) -> torch.Tensor:
-        every = windows(Scale.of(one.train)(one.train))
+        every = _rows(one)
         rng = np.random.default_rng([self._preset.seed, index])
         return every[rng.integers(len(every), size=POOL_WINDOWS)]
 
     def tuned(self, one: Series) -> Fitted:
-        """Return the views of a copy that was trained on this series alone."""
-        scale = Scale.of(one.train)
-        train = scale(one.train)
-        rows = windows(train)
+        """Return a copy that was trained on this series alone."""
+        rows = _rows(one)
         torch.manual_seed(self._preset.seed)
         began = time.process_time()
-        trainer = Trainer(copy.deepcopy(self._trainer.tadgan), self._preset.own, self._preset.seed)
-        trainer.latent_critic.load_state_dict(self._trainer.latent_critic.state_dict())
-        trainer.fit(rows, torch.ones_like(rows), lambda *_: None)
-        fitted = time.process_time()
-        on_train = look(trainer.tadgan, train)
-        on_test = look(trainer.tadgan, scale(one.test)) if one.apart else on_train
-        looked = time.process_time()
-        spoilt, truth = trials.spoil(one.train, [self._preset.seed, len(one.train)])
-        on_trial = look(trainer.tadgan, scale(spoilt))
-        return Fitted(on_train, on_test, on_trial, truth, fitted - began, looked - fitted)
+        tadgan = copy.deepcopy(self._tadgan)
+        stages.rebuild(tadgan, rows, self._preset.own, self._preset.seed)
+        stages.play(tadgan, rows, self._preset.own, self._preset.seed, latent=self._latent)
+        return Fitted(tadgan, time.process_time() - began)
+
+
+def views(one: Series, tadgan: PublishedTadGan, seed: int) -> Views:
+    """Look at both parts, and at made-up anomalies, in what is held where there is such."""
+    scale = Scale.of(one.train)
+    began = time.process_time()
+    train = look(tadgan, scale(one.train))
+    test = look(tadgan, scale(one.test)) if one.apart else train
+    looked = time.process_time() - began
+    first = held_from(one)
+    made = trials.make(one.train, first, [seed, len(one.train)])
+    spoilt = tuple(
+        (look_again(tadgan, train, scale(trial.values), trial.truth), trial.truth) for trial in made
+    )
+    return Views(train, test, first, spoilt, looked)
 
 
 def look(tadgan: PublishedTadGan, values: NDArray[np.float32]) -> View:
-    """Run the model over every window."""
+    """Run the model over every window that is looked at."""
+    return View(values, *_run(tadgan, values, starts(len(values), WINDOW)))
+
+
+def look_again(
+    tadgan: PublishedTadGan, before: View, values: NDArray[np.float32], changed: Interval
+) -> View:
+    """Return the view of `values`, which differ from those `before` in one stretch alone."""
+    first, last = changed
+    touched = (before.starts + WINDOW > first) & (before.starts <= last)
+    rebuilt, critic = before.rebuilt.copy(), before.critic.copy()
+    rebuilt[touched], critic[touched] = _run(tadgan, values, before.starts[touched])
+    return View(values, rebuilt, critic)
+
+
+def _run(
+    tadgan: PublishedTadGan, values: NDArray[np.float32], first_steps: NDArray[np.int64]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     rebuilt, critic = [], []
-    chosen = windows(values)[torch.from_numpy(starts(len(values), WINDOW))]
     with torch.no_grad():
-        for batch in chosen.split(BATCH):
+        for batch in windows(values)[torch.from_numpy(first_steps)].split(BATCH):
             made, judged = tadgan(batch, torch.ones_like(batch))
             rebuilt.append(made.squeeze(-1).numpy())
             critic.append(judged.numpy())
-    return View(values, np.concatenate(rebuilt), np.concatenate(critic))
+    return np.concatenate(rebuilt), np.concatenate(critic)
 
 
 def save(path: Path, fitted: Fitted) -> None:
-    """Keep the views."""
-    temporary = path.with_suffix(".tmp.npz")
-    parts = {"train": fitted.train, "test": fitted.test, "trial": fitted.trial}
-    arrays = {
-        f"{part}_{name}": getattr(view, name)
-        for part, view in parts.items()
-        for name in ("values", "rebuilt", "critic")
-        if part == "train" or view is not fitted.train
-    }
-    seconds = np.array([fitted.fit_seconds, fitted.look_seconds])
-    truth = np.array(fitted.trial_truth, np.int64).reshape(-1, 2)
-    np.savez(temporary, seconds=seconds, trial_truth=truth, **arrays)
-    temporary.replace(path)
+    """Keep the weights."""
+    _keep(path, {"tadgan": fitted.tadgan.state_dict(), "fit_seconds": fitted.fit_seconds})
 
 
 def load(path: Path) -> Fitted:
     """Return what `save` kept."""
-    with np.load(path) as kept:
-        views = {
-            part: View(kept[f"{part}_values"], kept[f"{part}_rebuilt"], kept[f"{part}_critic"])
-            for part in ("train", "test", "trial")
-            if f"{part}_values" in kept.files
-        }
-        fit_seconds, look_seconds = kept["seconds"]
-        truth = tuple((int(first), int(last)) for first, last in kept["trial_truth"])
-    test = views.get("test", views["train"])
-    return Fitted(
-        views["train"], test, views["trial"], truth, float(fit_seconds), float(look_seconds)
-    )
+    kept = torch.load(path, weights_only=True)
+    tadgan = PublishedTadGan()
+    tadgan.load_state_dict(kept["tadgan"])
+    tadgan.eval()
+    return Fitted(tadgan, kept["fit_seconds"])
+
+
+def _keep(path: Path, state: dict[str, object]) -> None:
+    torch.save(state, path.with_suffix(".tmp"))
+    path.with_suffix(".tmp").replace(path)
 
 
 def _tell(iteration: int, losses: Losses) -> None:

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from benchmarks.tadgan.fitting import Fitted
+    from benchmarks.tadgan.fitting import Views
     from benchmarks.tadgan.series import Interval, Series
     from benchmarks.tadgan.view import View
 
-    ByScoring = dict[str, Counts]
+ByScoring = dict[str, Counts]
 
 RULES = {str(rule): rule for rule in causal.RULES}
 
@@ -42,13 +42,18 @@ class OneSeries:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """All series; `scoring` and `rule` were chosen on training parts alone."""
+    """All series of one seed; `scoring` and `rule` were chosen on training parts alone.
+
+    `by_all` are those that made-up anomalies in every set would choose, also
+    where a set has no training part of its own.
+    """
 
     seed: int
     series: tuple[OneSeries, ...]
     common_cpu_seconds: float
     scoring: str
     rule: str
+    by_all: tuple[str, str]
 
     def of_set(self, group: str, *, scorer: str, scoring: str) -> Counts:
         """Return a set's sums for one scoring of the `published` or the `causal` scorer."""
@@ -61,21 +66,20 @@ class Judged:
         return sum(self.of_set(g, scorer=scorer, scoring=scoring).f1 for g in SETS) / len(SETS)
 
 
-def judge(
-    fitted: Iterable[tuple[Series, Fitted]], common_cpu_seconds: float, *, seed: int
-) -> Judged:
-    """Score every series; only those with a training part of their own choose the scoring."""
-    series = tuple(_judge(one, views) for one, views in fitted)
-    scoring, rule = chosen([one for one in series if one.apart])
-    return Judged(seed, series, common_cpu_seconds, scoring, rule)
+def judge(series: Iterable[OneSeries], common_cpu_seconds: float, *, seed: int) -> Judged:
+    """Put the series together; those with a training part of their own choose the scoring."""
+    every = tuple(series)
+    scoring, rule = chosen([one for one in every if one.apart])
+    return Judged(seed, every, common_cpu_seconds, scoring, rule, chosen(every))
 
 
 def chosen(series: Sequence[OneSeries]) -> tuple[str, str]:
-    """Return the published scoring and the causal rule that find made-up anomalies best."""
-    return (
-        _best([one.published_on_trials for one in series]),
-        _best([one.causal_on_trials for one in series]),
-    )
+    """Return the published scoring and the causal rule that find made-up anomalies best.
+
+    Best is what has the highest mean over the sets of each set's F1, as what is
+    chosen is judged; of equals the first.
+    """
+    return _best(series, "published_on_trials"), _best(series, "causal_on_trials")
 
 
 def published(folder: Path, every: Sequence[Series]) -> dict[str, dict[str, float]]:
@@ -99,17 +103,21 @@ def published(folder: Path, every: Sequence[Series]) -> dict[str, dict[str, floa
     }
 
 
-def _judge(one: Series, views: Fitted) -> OneSeries:
+def one_series(one: Series, views: Views, fit_cpu_seconds: float) -> OneSeries:
+    """Score a series and its trials in every way."""
+    on_trials = [
+        (_by_scoring(view, [true]), _by_rule(views, view, [true])) for view, true in views.trials
+    ]
     return OneSeries(
         group=one.group,
         name=one.name,
         apart=one.apart,
-        fit_cpu_seconds=views.fit_seconds,
+        fit_cpu_seconds=fit_cpu_seconds,
         look_cpu_seconds=views.look_seconds,
         published=_by_scoring(views.test, one.truth),
-        causal=_by_rule(views.train, views.test, one.truth),
-        published_on_trials=_by_scoring(views.trial, views.trial_truth),
-        causal_on_trials=_by_rule(views.train, views.trial, views.trial_truth),
+        causal=_by_rule(views, views.test, one.truth),
+        published_on_trials=_sums([published for published, _ in on_trials]),
+        causal_on_trials=_sums([causal for _, causal in on_trials]),
     )
 
 
@@ -121,13 +129,22 @@ def _by_scoring(view: View, truth: Sequence[Interval]) -> ByScoring:
     }
 
 
-def _by_rule(train: View, test: View, truth: Sequence[Interval]) -> ByScoring:
+def _by_rule(known: Views, test: View, truth: Sequence[Interval]) -> ByScoring:
     return {
-        name: overlap.count(truth, causal.detect(train, test, rule)) for name, rule in RULES.items()
+        name: overlap.count(truth, causal.detect(known.train, test, rule, known.held_from))
+        for name, rule in RULES.items()
     }
 
 
-def _best(every: Sequence[ByScoring]) -> str:
-    """Return the scoring with the best F1 over all; of equals the first."""
-    names = list(every[0])
-    return max(names, key=lambda name: overlap.total(one[name] for one in every).f1)
+def _sums(every: Sequence[ByScoring]) -> ByScoring:
+    names = list(every[0]) if every else []
+    return {name: overlap.total(one[name] for one in every) for name in names}
+
+
+def _best(series: Sequence[OneSeries], on: str) -> str:
+    sets: dict[str, list[ByScoring]] = {}
+    for one in series:
+        if getattr(one, on):
+            sets.setdefault(one.group, []).append(getattr(one, on))
+    sums = [_sums(every) for every in sets.values()]
+    return max(sums[0], key=lambda name: sum(one[name].f1 for one in sums))

@@ -36,6 +36,12 @@ class View:
         """The step at which each window begins."""
         return starts(len(self.values), self.window_steps)[: len(self.critic)]
 
+    def since(self, step: int) -> View:
+        """Return the view of the windows that begin at `step` or later."""
+        kept = self.starts >= step
+        first = int(self.starts[kept][0]) if step else 0
+        return View(self.values[first:], self.rebuilt[kept], self.critic[kept])
+
 
 def starts(steps: int, window_steps: int) -> NDArray[np.int64]:
     """Return where the windows of a series begin."""

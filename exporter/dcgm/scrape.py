@@ -71,14 +71,16 @@ class DcgmSource:
             raise
 
     def _read(self, now: float) -> SourceReadings:
-        body, whole, openmetrics = self._get()
+        body, cut, openmetrics = self._get()
         if not body.strip():
             raise SourceFailed(Reason.EMPTY, f"{self._url}: an empty page, expected samples")
         page = self._page(body, openmetrics=openmetrics)
-        folded = identity.fold(page.samples, whole=whole and page.whole)
+        if not (cut or page.whole):
+            cut = f"after {len(body)} bytes, within its last line"
+        complete = not cut
+        folded = identity.fold(page.samples, whole=complete)
         if not folded.gpus:
             raise _without_gpus(self._url, page)
-        complete = whole and page.whole
         watch = self._watch
         folded = watch.see(page.samples, folded, now) if complete else watch.glance(folded)
         errors = Counter(folded.errors)
@@ -94,6 +96,7 @@ class DcgmSource:
             errors=+errors,
             strategy="openmetrics" if openmetrics else "text",
             complete=complete,
+            cut=cut,
         )
 
     def _page(self, body: bytes, *, openmetrics: bool) -> text.Page:
@@ -111,17 +114,17 @@ class DcgmSource:
         """Drop the connection."""
         self._session.close()
 
-    def _get(self) -> tuple[bytes, bool, bool]:
-        """Return the body, whether it is whole, and whether it is OpenMetrics."""
+    def _get(self) -> tuple[bytes, str, bool]:
+        """Return the body, where it was cut if it was, and whether it is OpenMetrics."""
         deadline = self._monotonic() + self._deadline_seconds
         try:
             with self._session.get(
                 self._url, timeout=self._deadline_seconds, stream=True, allow_redirects=False
             ) as response:
                 _check(response, self._url)
-                body, whole = self._body(response, deadline)
+                body, cut = self._body(response, deadline)
                 kind = response.headers.get("Content-Type", "")
-                return body, whole, kind.startswith("application/openmetrics-text")
+                return body, cut, kind.startswith("application/openmetrics-text")
         except requests.Timeout as error:
             raise SourceFailed(Reason.TIMEOUT, f"{self._url}: no answer in time") from error
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
@@ -130,8 +133,8 @@ class DcgmSource:
                 reason, f"{self._url}: {reach.plainly(error)}, {EXPECTED}"
             ) from error
 
-    def _body(self, response: requests.Response, deadline: float) -> tuple[bytes, bool]:
-        """Return what arrived, and whether it is all; short reads, so that the deadline holds."""
+    def _body(self, response: requests.Response, deadline: float) -> tuple[bytes, str]:
+        """Return what arrived, and where it was cut; short reads, so that the deadline holds."""
         parts: list[bytes] = []
         size = 0
         try:
@@ -148,8 +151,16 @@ class DcgmSource:
         except urllib3.exceptions.ReadTimeoutError as error:
             raise SourceFailed(Reason.TIMEOUT, f"{self._url}: the page stopped coming") from error
         except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError):
-            return b"".join(parts), False
-        return b"".join(parts), True
+            return b"".join(parts), _where(response, size)
+        return b"".join(parts), ""
+
+
+def _where(response: requests.Response, size: int) -> str:
+    """Say where a body ended too early, in bytes as they were sent where their number is known."""
+    promised, lacking = response.headers.get("Content-Length", ""), response.raw.length_remaining
+    if promised.isdecimal() and lacking:
+        return f"at {int(promised) - lacking} of {promised} bytes"
+    return f"after {size} bytes"
 
 
 def _wanted(name: str) -> bool:

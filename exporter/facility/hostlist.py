@@ -31,6 +31,8 @@ def _numbers(part: str, text: str) -> list[str]:
     if not (first.isascii() and first.isdigit() and last.isascii() and last.isdigit()):
         raise ValueError(f"expected numbers or ranges in the bracket of {text!r}, not {part!r}")
     low, high = int(first), int(last)
-    if not low <= high < low + LIMIT:
+    if high >= low + LIMIT:
+        raise ValueError(f"expected at most {LIMIT} names in a range of {text!r}, not {part!r}")
+    if low > high:
         raise ValueError(f"expected an ascending range in {text!r}, not {part!r}")
     return [str(number).zfill(len(first)) for number in range(low, high + 1)]

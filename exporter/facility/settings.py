@@ -62,7 +62,11 @@ class FacilitySettings(Section, frozen=True):
         """Return node → rack; raises `ValueError` for a node in two racks."""
         found: dict[str, str] = {}
         for rack, lists in self.racks.items():
-            for node in (name for text in lists for name in expand(text)):
+            try:
+                nodes = [name for text in lists for name in expand(text)]
+            except ValueError as error:
+                raise ValueError(f"racks: {rack}: {error}") from error
+            for node in nodes:
                 if found.setdefault(node, rack) != rack:
                     raise ValueError(f"racks: {node} is in {found[node]!r} and in {rack!r}")
         return found

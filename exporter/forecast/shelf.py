@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
     from structlog.typing import FilteringBoundLogger
 
+    from model.artefact import ArtefactInfo
     from model.runtime import Predictor, Refusal
 
     Trial = Callable[[Path], str | None]
@@ -29,6 +32,50 @@ class InForce:
     predictor: Predictor
     path: Path
     fallback: bool
+
+
+def own_candidates(directory: Path | None, node: str) -> list[Path]:
+    """Return where a site's artefacts for `node` lie, the node's own first."""
+    return [] if directory is None else [directory / f"{node}.onnx", directory / "fleet.onnx"]
+
+
+def load(path: Path, trial: Trial) -> Predictor:
+    """Load what a process of its own survives; raises `ModelRefused`."""
+    died = trial(path)
+    if died is not None:
+        detail = f"{path}: a process that loaded it {died}"
+        raise runtime.ModelRefused(runtime.Refusal.RUNTIME, detail)
+    return runtime.load(path)
+
+
+def first(
+    directory: Path | None, node: str, trial: Trial, bundled: Path = BUNDLED
+) -> tuple[Path, ArtefactInfo] | None:
+    """Return the artefact that would come into force at a start, and what it says of itself."""
+    for path in (*own_candidates(directory, node), bundled):
+        if path.exists():
+            with suppress(runtime.ModelRefused):
+                return path, load(path, trial).info
+    return None
+
+
+def troubles(directory: Path | None, node: str, trial: Trial) -> list[str]:
+    """Return a line for what of a site's models could not come into force on `node`."""
+    if directory is None:
+        return []
+    if not directory.is_dir():
+        why = "not a folder" if directory.exists() else "no such folder"
+        return [f"{directory}: {why}, expected one with {node}.onnx or fleet.onnx"]
+    if not os.access(directory, os.R_OK | os.X_OK):
+        return [f"{directory}: the folder cannot be read"]
+    found = []
+    for path in own_candidates(directory, node):
+        if path.exists():
+            try:
+                load(path, trial)
+            except runtime.ModelRefused as refusal:
+                found.append(str(refusal))
+    return found
 
 
 def untried(path: Path) -> str | None:  # noqa: ARG001 - says of every file the same
@@ -53,7 +100,9 @@ class ModelShelf:
         bundled: Path = BUNDLED,
         trial: Trial = untried,
     ) -> None:
-        own = [] if directory is None else [directory / f"{node}.onnx", directory / "fleet.onnx"]
+        own = own_candidates(directory, node)
+        self._directory = directory
+        self._absent = False
         self._candidates = (*own, bundled)
         self._own = own[:1]
         self._node_expected = node_expected
@@ -79,6 +128,7 @@ class ModelShelf:
 
         A refused file is tried again only when it changes, or when asked `again`.
         """
+        again = self._look_for_directory() or again
         if self._watch is None:
             self._watch = FileWatch(self._candidates)
         elif not self._watch.changed() and not again:
@@ -91,12 +141,20 @@ class ModelShelf:
             self._announce()
         return changed
 
+    def _look_for_directory(self) -> bool:
+        """Tell whether the folder came or went; where it is not there, that is said once."""
+        before = self._absent
+        self._absent = self._directory is not None and not self._directory.is_dir()
+        if self._absent and not before:
+            self._log.warning("no such folder of models", path=str(self._directory))
+        return self._absent is not before
+
     def _choose(self, before: InForce | None) -> InForce | None:
         for path in self._candidates:
             if not path.exists():
                 continue
             try:
-                predictor = self._load(path)
+                predictor = load(path, self._trial)
             except runtime.ModelRefused as refusal:
                 self._refuse(path, refusal)
                 if before is not None and before.path == path:
@@ -105,17 +163,11 @@ class ModelShelf:
             return InForce(predictor, path, fallback=self._is_fallback(path))
         return before
 
-    def _load(self, path: Path) -> Predictor:
-        died = self._trial(path)
-        if died is not None:
-            detail = f"{path}: a process that loaded it {died}"
-            raise runtime.ModelRefused(runtime.Refusal.RUNTIME, detail)
-        return runtime.load(path)
-
     def _is_fallback(self, path: Path) -> bool:
         if path in self._own:
             return False
-        return self._node_expected or any(own in self._refused for own in self._own)
+        refused = any(own in self._refused for own in self._own)
+        return self._node_expected or self._absent or refused
 
     def _refuse(self, path: Path, refusal: runtime.ModelRefused) -> None:
         self._refused[path] = str(refusal)

@@ -11,9 +11,13 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from daemon import destinations
 from daemon.clocks import system_clock
 from daemon.prometheus import HistoryUnreadable
+from model import runtime
 from model.history import arguments as flags
+from model.history.plan import discover
+from model.history.reader import connect
 from model.history.refused import Refused
 
 if TYPE_CHECKING:
@@ -116,11 +120,14 @@ def train(arguments: argparse.Namespace) -> int:
     """Carry out a plan, making it first where there is none; 1 where a node could not be read."""
     if arguments.work is None:
         raise SystemExit("forewarn-model: train: --prometheus needs --work, a folder to keep in")
+    destinations.folder("--out", arguments.out)
     with _clearly():
         waits = FLEET_WAIT_SECONDS if arguments.only == "nodes" else 0.0
         if waits and not arguments.prometheus:
             _wait_for_plan(arguments.work, waits)
         plan = _known_or_made(arguments, arguments.shards)
+        if line := destinations.made(arguments.out):
+            print(f"forewarn-model: {line}", file=sys.stderr)
         from model.training.commands import site as site_command
         from model.training.site.campaign import Folders
 
@@ -183,7 +190,6 @@ def _known_or_made(arguments: argparse.Namespace, shards: int) -> Plan:
 
 def _made(arguments: argparse.Namespace, shards: int) -> Plan:
     from model.history import planning
-    from model.history.reader import connect
 
     asked = flags.read(arguments, system_clock().wall)
     made, strange = planning.make(
@@ -204,14 +210,23 @@ def _made(arguments: argparse.Namespace, shards: int) -> Plan:
 
 
 def _backtest(arguments: argparse.Namespace) -> None:
-    from model.training.commands import backtest
-
+    html, json = arguments.html, arguments.json
+    for flag, path in (("--html", html), ("--json", json)):
+        if path is not None:
+            destinations.file(flag, path)
+    runtime.load(arguments.file)
     with _clearly(), ExitStack() as stack:
-        work = arguments.work or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         asked = flags.read(arguments, system_clock().wall)
-        html = arguments.html
+        print(f"forewarn-model: backtest: asks {asked.server.url}", file=sys.stderr, flush=True)
+        reader = connect(asked.server)
+        found = discover(reader, asked.question, asked.start, asked.end)
+        # What judges takes seconds to import: a server that is not there is said before.
+        from model.training.commands import backtest
+
+        work = arguments.work or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         beside = html.with_suffix(".json") if html is not None else None
-        backtest.run(arguments.file, asked, work, html=html, json=arguments.json or beside)
+        history = backtest.History(asked, reader, found, work / "history")
+        backtest.run(arguments.file, history, html=html, json=json or beside)
 
 
 @contextmanager

@@ -8,11 +8,13 @@ of the run.
 from __future__ import annotations
 
 import re
+import sys
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 import requests
 
+from daemon import reach
 from daemon.clocks import system_clock
 from daemon.prometheus import HistoryUnreadable, Prometheus, Range, TooMuch, Trouble
 from model import schema
@@ -46,23 +48,32 @@ class Part(NamedTuple):
     series: list[Series]
 
 
+def _quiet(line: str) -> None:
+    """Say nothing."""
+
+
 class Reader:
-    """Reads ranges through `client`; `rest` waits for some seconds."""
+    """Reads ranges through `client`; `rest` waits for some seconds, `say` tells why."""
 
     def __init__(
         self,
         client: Prometheus,
         rest: Callable[[float], object],
         steps_per_request: int = STEPS_PER_REQUEST,
+        say: Callable[[str], object] = _quiet,
     ) -> None:
         self._client = client
         self._rest = rest
+        self._say = say
+        self._answered = threading.Event()
         self.steps_per_request = steps_per_request
         self.names_per_request = 10_000
 
     def apart(self) -> Reader:
         """Return a reader that learns limits of its own, for another kind of question."""
-        return Reader(self._client, self._rest)
+        other = Reader(self._client, self._rest, say=self._say)
+        other._answered = self._answered
+        return other
 
     def read(
         self, query: Callable[[Sequence[str]], str], names: Sequence[str], over: Steps
@@ -88,18 +99,32 @@ class Reader:
         return [Part(group, over, self.ask(query(group), over)) for group in groups]
 
     def ask(self, query: str, over: Steps) -> list[Series]:
-        """Put one question; a server that cannot be reached is given a few chances."""
+        """Put one question; a server that is not reached any more is given a few chances."""
         end = over.start + (over.count - 1) * over.seconds
         for attempt in range(1, PATIENCE + 1):
             try:
-                return self._client.query_range(query, Range(over.start, end, over.seconds))
+                answer = self._client.query_range(query, Range(over.start, end, over.seconds))
             except HistoryUnreadable as failure:
-                if failure.trouble not in PASSING or attempt == PATIENCE:
+                if attempt == PATIENCE or not self._may_pass(failure):
                     raise
-                self._rest(REST_SECONDS * attempt)
+                seconds = REST_SECONDS * attempt
+                self._say(f"{failure}; attempt {attempt + 1} of {PATIENCE} in {seconds:.0f} s")
+                self._rest(seconds)
+            else:
+                self._answered.set()
+                return answer
         raise AssertionError("the last attempt returns or raises")
 
+    def _may_pass(self, failure: HistoryUnreadable) -> bool:
+        """Tell whether to ask again; who never answered and is not there was named wrongly."""
+        if failure.trouble not in PASSING:
+            return False
+        cause = failure.__cause__
+        return self._answered.is_set() or cause is None or reach.was_sent(cause)
+
     def _ask_for_less(self, said: str, count: int, names: int) -> None:
+        if not self._answered.is_set():
+            self._say(f"asks for less: {said}")
         allowed = _allowed_steps(said)
         if allowed is not None and allowed < count:
             self.steps_per_request = allowed
@@ -133,4 +158,9 @@ def connect(server: Server) -> Reader:
         server.access(), requests.Session(), monotonic=system_clock().monotonic, stop=stop
     )
     client.begin()
-    return Reader(client, stop.wait)
+    return Reader(client, stop.wait, say=_tell)
+
+
+def _tell(line: str) -> None:
+    sys.stderr.write(f"forewarn-model: {line}\n")
+    sys.stderr.flush()

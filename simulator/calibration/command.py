@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from daemon import destinations
 from simulator.calibration import recorded
 from simulator.calibration.comparison import codes, compare, table
 from simulator.calibration.picture import draw
@@ -25,10 +26,11 @@ def report(options: argparse.Namespace) -> str:
     if options.nodes < 1 or options.days <= 0:
         raise ValueError("--nodes and --days: expected more than 0")
     _check(options.data)
+    destinations.folder("--out", options.out)
     steps = max(2, round(options.days * DAY_STEPS))
     nodes = Nodes(healthy_nodes(options.nodes, steps, options.seed))
     comparisons = list(compare(options.data, nodes))
-    options.out.mkdir(parents=True, exist_ok=True)
+    options.out.mkdir(exist_ok=True)
     for one in comparisons:
         title, unit = one.quantity.title, one.quantity.unit
         picture = draw(title, unit, one.recorded, one.simulated)

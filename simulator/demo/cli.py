@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 LOOK_EVERY_SECONDS = 0.5
 AFTERMATH_SECONDS = 600.0
-INTERRUPTED = 130
 SET_UP_ERRORS = (
     programs.ProgramMissing, clusters.NotBuilt, shipped.NoCheckout, ProcessFailed, JobNotPlaced,
     ValueError, OSError,
@@ -50,9 +49,6 @@ def run(arguments: Sequence[str]) -> int:
     except SET_UP_ERRORS as error:
         print(f"forewarn demo: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("\nStopped.")
-        return INTERRUPTED
     finally:
         if not options.folder:
             shutil.rmtree(folder, ignore_errors=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from daemon import destinations
 from daemon.clocks import system_clock
 from simulator import mix
 from simulator.faults import STORIES
@@ -69,6 +70,7 @@ def _history_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _planned(options: argparse.Namespace) -> tuple[list[Recording], int]:
     """Return what to record, and of how many steps; raises `ValueError` for what is impossible."""
+    destinations.file("--out", options.out)
     if options.each < 1 or options.days <= 0 or options.gpus < 1:
         raise ValueError("--each, --days and --gpus: expected more than 0")
     steps = max(1, round(options.days * DAY_STEPS))
@@ -102,6 +104,8 @@ def _record(options: argparse.Namespace) -> int:
 
 def _export(options: argparse.Namespace) -> int:
     wanted, steps = _planned(options)
+    if options.incidents is not None:
+        destinations.file("--incidents", options.incidents)
     start = _moment(options.start)
     labels = dict(map(_label, options.label))
     report = _progress(len(wanted)).step

@@ -10,8 +10,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from benchmarks import cmapss, skab  # noqa: E402
-from benchmarks.tadgan import fitting, series  # noqa: E402
+from benchmarks.tadgan import fitting, series, stages  # noqa: E402
 from benchmarks.tadgan.detector import Detector, Pca, Standard, bar  # noqa: E402
+from benchmarks.tadgan.stages import Stages  # noqa: E402
 from model.training.fitting.fit import Schedule  # noqa: E402
 from model.training.network.published import PublishedTadGan  # noqa: E402
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.training
-SHORT = Schedule(iterations=2, batch=8, critic_steps=1, hide_ratio=0.0)
+SHORT = Stages(rebuilding=2, rebuilding_rate=1e-3, game=1)
 
 
 def test_the_networks_have_the_published_numbers_of_weights() -> None:
@@ -35,8 +36,8 @@ def test_the_networks_have_the_published_numbers_of_weights() -> None:
 
 
 def a_series() -> series.Series:
-    values = np.sin(np.arange(600) / 7)
-    return series.Series(series.SMAP, "x", values, np.append(values, 5.0), ((600, 600),))
+    values = np.sin(np.arange(900) / 7)
+    return series.Series(series.SMAP, "x", values, np.append(values, 5.0), ((900, 900),))
 
 
 def test_a_fit_is_kept_and_the_same_seed_gives_the_same(tmp_path: Path) -> None:
@@ -46,15 +47,55 @@ def test_a_fit_is_kept_and_the_same_seed_gives_the_same(tmp_path: Path) -> None:
         return common.tuned(a_series())
 
     torch.set_num_threads(1)
-    first, again, resumed = tuned("a.pt"), tuned("b.pt"), tuned("a.pt")
-    for other in (again, resumed):
-        np.testing.assert_array_equal(first.test.rebuilt, other.test.rebuilt)
-        np.testing.assert_array_equal(first.test.critic, other.test.critic)
-    fitting.save(tmp_path / "x.npz", first)
-    back = fitting.load(tmp_path / "x.npz")
-    np.testing.assert_array_equal(back.test.rebuilt, first.test.rebuilt)
-    assert back.trial_truth == first.trial_truth
-    assert len(first.test.values) == 601
+    fits = [tuned("a.pt"), tuned("b.pt"), tuned("a.pt")]
+    fitting.save(tmp_path / "x.pt", fits[0])
+    fits.append(fitting.load(tmp_path / "x.pt"))
+    values = a_series().test.astype(np.float32)
+    first, *others = (fitting.look(one.tadgan, values) for one in fits)
+    for other in others:
+        np.testing.assert_array_equal(first.rebuilt, other.rebuilt)
+        np.testing.assert_array_equal(first.critic, other.critic)
+    assert fits[-1].fit_seconds == fits[0].fit_seconds
+
+
+def test_made_up_anomalies_are_looked_at_where_they_are() -> None:
+    tadgan = PublishedTadGan().eval()
+    views = fitting.views(a_series(), tadgan, 3)
+    assert views.held_from == 675
+    assert len(views.test.values) == 901
+    for view, (first, last) in views.trials[::8]:
+        assert first >= views.held_from
+        whole = fitting.look(tadgan, view.values)
+        np.testing.assert_allclose(view.rebuilt, whole.rebuilt, atol=1e-5)
+        np.testing.assert_allclose(view.critic, whole.critic, atol=1e-5)
+        assert (view.values != views.train.values).any()
+        assert last < len(view.values)
+
+
+def test_a_part_that_is_judged_itself_is_fitted_whole() -> None:
+    values = a_series().train
+    assert fitting.held_from(series.Series("realTraffic", "x", values, values, ())) == 0
+
+
+def test_rebuilding_lowers_the_error_and_whitening_changes_no_reconstruction() -> None:
+    torch.manual_seed(1)
+    tadgan = PublishedTadGan()
+    rows = fitting.windows(a_series().train.astype(np.float32))
+
+    def guess() -> torch.Tensor:
+        with torch.no_grad():
+            return torch.as_tensor(tadgan.eval()(rows, torch.ones_like(rows))[0])
+
+    before = guess()
+    stages.rebuild(tadgan, rows, Stages(rebuilding=30, rebuilding_rate=2e-3, game=0), 1)
+    after = guess()
+    assert ((after - rows) ** 2).mean() < 0.8 * ((before - rows) ** 2).mean()
+    stages.whiten(tadgan, rows)
+    torch.testing.assert_close(guess(), after, atol=1e-3, rtol=0.0)
+    with torch.no_grad():
+        latents = tadgan.encoder(rows, rows)
+    assert latents.mean(0).abs().max() < 1e-2
+    assert (torch.cov(latents.T).diagonal() < 1.01).all()
 
 
 def test_a_shift_is_above_the_bar_of_both_detectors_and_more_of_the_same_is_not() -> None:

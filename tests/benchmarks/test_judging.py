@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from benchmarks.tadgan import judging, published, table
@@ -30,9 +31,20 @@ def a_series(group: str, *, on_trials: str, on_test: str) -> OneSeries:
 
 @pytest.fixture
 def judged() -> Judged:
-    every = tuple(a_series(group, on_trials="area", on_test="dtw") for group in SETS)
-    chosen = judging.chosen([one for one in every if one.apart])
-    return Judged(7, every, 8.0, *chosen)
+    every = [a_series(group, on_trials="area", on_test="dtw") for group in SETS]
+    return judging.judge(every, 8.0, seed=7)
+
+
+def test_each_set_has_one_voice_in_the_choice_however_many_series_it_has() -> None:
+    many = [a_series(SETS[0], on_trials="area", on_test="dtw")] * 5
+    few = [a_series(group, on_trials="point", on_test="dtw") for group in SETS[1:3]]
+    scoring, _ = judging.chosen([*many, *few])
+    assert scoring == "point"
+
+
+def test_counts_of_a_series_are_kept_and_read_again() -> None:
+    one = a_series(SETS[0], on_trials="area", on_test="dtw")
+    assert msgspec.json.decode(msgspec.json.encode(one), type=OneSeries) == one
 
 
 def test_the_scoring_is_the_best_on_made_up_anomalies_whatever_the_truth(judged: Judged) -> None:
@@ -43,13 +55,18 @@ def test_the_scoring_is_the_best_on_made_up_anomalies_whatever_the_truth(judged:
 
 def test_the_page_tells_both_scorers_beside_what_was_published(judged: Judged) -> None:
     f1 = dict.fromkeys(table.ORION, dict.fromkeys(SETS, 0.5))
-    text = table.render(judged, f1)
-    assert (
-        f"| **Forewarn, causal scorer** ({RULE}) | 1.000 | 1.000 | 1.000 | 1.000 | 1.000 |" in text
-    )
+    text = table.render([judged], f1)
+    whole = " | 1.000" * 5
+    assert f"| **Forewarn, causal scorer**, seed 7 ({RULE}){whole} |" in text
     assert "| Orion 0.7.1, AER | 0.500 | 0.500 | 0.500 | 0.500 | 0.500 |" in text
-    lines = table.verdicts(judged)
+    lines = table.verdicts([judged])
     assert "published scorer, mean F1 0.000: above none" in lines[0]
     assert "above the paper's TadGAN with one scoring (0.617)" in lines[1]
-    assert "median 7.0, at most 7.0" in lines[2]
-    assert "at least 64 times as much" in lines[2]
+    assert "median 7.0, at most 7.0" in lines[3]
+    assert "at least 64 times as much" in lines[3]
+
+
+def test_a_bar_is_held_against_the_mean_over_the_seeds(judged: Judged) -> None:
+    every = [a_series(group, on_trials="dtw", on_test="dtw") for group in SETS]
+    other = judging.judge(every, 8.0, seed=8)
+    assert "mean F1 0.500 over 2 seeds (0.000 to 1.000)" in table.verdicts([judged, other])[0]

@@ -85,9 +85,26 @@ def test_dtw_forgives_a_delay_that_a_point_error_does_not(wave: np.ndarray) -> N
 
 
 def test_made_up_anomalies_are_where_they_are_said_to_be(wave: np.ndarray) -> None:
-    spoilt, truth = trials.spoil(wave, [3, 4])
-    changed = np.flatnonzero(spoilt != wave)
-    inside = {step for first, last in truth for step in range(first, last + 1)}
-    assert len(truth) == 3
-    assert set(changed.tolist()) <= inside
-    np.testing.assert_array_equal(trials.spoil(wave, [3, 4])[0], spoilt)
+    made = list(trials.make(wave, 900, [3, 4]))
+    assert {one.kind for one in made} == set(trials.KINDS)
+    for one in made:
+        changed = np.flatnonzero(one.values != wave)
+        assert changed.min() >= one.truth[0] >= 900
+        assert changed.max() <= one.truth[1] < STEPS
+    again = list(trials.make(wave, 900, [3, 4]))
+    np.testing.assert_array_equal(again[-1].values, made[-1].values)
+
+
+def test_what_changes_nothing_is_no_made_up_anomaly() -> None:
+    """A series that never moved cannot freeze, and what it does elsewhere is the same."""
+    kinds = {one.kind for one in trials.make(np.ones(STEPS), 900, [3, 4])}
+    assert kinds == {"spike", "shift", "ramp", "noise"}
+
+
+def test_the_windows_since_a_step_are_those_of_the_whole(test: View) -> None:
+    late = test.since(903)
+    kept = test.starts >= 903
+    np.testing.assert_array_equal(late.rebuilt, test.rebuilt[kept])
+    first = test.starts[kept][0]
+    np.testing.assert_array_equal(late.starts + first, test.starts[kept])
+    np.testing.assert_array_equal(late.values, test.values[first:])

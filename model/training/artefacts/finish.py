@@ -15,6 +15,7 @@ from model.artefact import Evaluation
 from model.training.artefacts import export
 from model.training.fitting.pipeline import SHIPPED, describe
 from model.training.judging import evaluate as evaluation
+from model.training.judging.lines import HEADLINE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     Windows = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
 
-NOT_JUDGED = Evaluation("nothing", "24h", 0.5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (0, 0), 0, 0, 0)
+NOT_JUDGED = Evaluation("nothing", *HEADLINE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (0, 0), 0, 0, 0)
 PARITY_MOMENTS = 12
 
 

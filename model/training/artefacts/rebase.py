@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import onnx
@@ -22,14 +22,29 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from model.artefact import BaseRate
+    from model.training.network.graph import Graph
 
 
-def rebase(path: Path, out: Path, rates: Mapping[str, float], origin: str) -> BaseRate:
-    """Write the artefact at `path` to `out` with these failures per node-week by cause.
+class Rebased(NamedTuple):
+    """An artefact with another base rate, and its weights where it has some; not yet written."""
 
-    So are the weights beside it, where there are some: nodes' own models start
-    from them.  The version stays, since it names the training.  Raises
-    `ModelRefused`, and `weights.WeightsRefused` before anything is written.
+    told: BaseRate
+    blob: bytes
+    graph: Graph | None
+    version: str
+
+    def write(self, out: Path) -> None:
+        """Put it at `out`, and the weights beside it: nodes' own models start from them."""
+        if self.graph is not None:
+            weights.save(weights.beside(out), self.graph, self.version)
+        export.write(out, self.blob)
+
+
+def rebase(path: Path, rates: Mapping[str, float], origin: str) -> Rebased:
+    """Return the artefact at `path` with these failures per node-week by cause.
+
+    The version stays, since it names the training.  Raises `ModelRefused` and
+    `weights.WeightsRefused`; nothing is written.
     """
     info = runtime.load(path).info
     model = onnx.load(path)
@@ -39,18 +54,17 @@ def rebase(path: Path, out: Path, rates: Mapping[str, float], origin: str) -> Ba
     values = base_rate.logs(rates)
     told = base_rate.told(values, origin, set_later=True)
     held.CopyFrom(numpy_helper.from_array(values.numpy(), export.BASE_RATE))
-    _rebase_weights(path, out, info.version, values)
-    export.write(out, export.serialise(model, msgspec.structs.replace(info, base_rate=told)))
-    return told
+    blob = export.serialise(model, msgspec.structs.replace(info, base_rate=told))
+    return Rebased(told, blob, _weights(path, info.version, values), info.version)
 
 
-def _rebase_weights(path: Path, out: Path, version: str, values: Tensor) -> None:
+def _weights(path: Path, version: str, values: Tensor) -> Graph | None:
     beside = weights.beside(path)
     if not beside.exists():
-        return
+        return None
     graph = weights.load(beside, version)
     graph.hazard.base_rate_log.copy_(values)
-    weights.save(weights.beside(out), graph, version)
+    return graph
 
 
 def seen_in(backtest: Path) -> base_rate.Seen:

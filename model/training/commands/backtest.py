@@ -11,8 +11,6 @@ from model import runtime, schema
 from model.history import incidents as listing
 from model.history.chunks import Chunks, Wanted
 from model.history.files import put
-from model.history.plan import discover
-from model.history.reader import connect
 from model.history.refused import TooLittle
 from model.training.commands.bars import Bars, progress
 from model.training.fitting import base_rate
@@ -30,6 +28,8 @@ if TYPE_CHECKING:
     from model.artefact import ArtefactInfo
     from model.history.arguments import Asked
     from model.history.incidents import Incident
+    from model.history.question import Found
+    from model.history.reader import Reader
     from model.history.timeline import Timeline
     from model.runtime import Predictor
     from model.training.episodes.dataset import Episode
@@ -47,8 +47,18 @@ class Past(NamedTuple):
     stock: SiteStock
 
 
-def run(path: Path, asked: Asked, work: Path, *, html: Path | None, json: Path | None) -> None:
+class History(NamedTuple):
+    """What is asked of whom, the nodes that were found there, and where their past is kept."""
+
+    asked: Asked
+    reader: Reader
+    found: Sequence[Found]
+    folder: Path
+
+
+def run(path: Path, history: History, *, html: Path | None, json: Path | None) -> None:
     """Read, replay, print the table, and write it where asked; raises `Refused`."""
+    asked = history.asked
     console = Console(highlight=False, soft_wrap=True)
     predictor = runtime.load(path)
     rows = listing.parse(asked.incidents, asked.origin) if asked.incidents else []
@@ -56,7 +66,7 @@ def run(path: Path, asked: Asked, work: Path, *, html: Path | None, json: Path |
         tell = Bars(bars)
         # Rivals read all that the bundled artefact does; what this one reads comes first.
         names = tuple(dict.fromkeys((*predictor.info.names, *SHOWN)))
-        past = _read(asked, work / "history", names, rows, tell)
+        past = _read(history, names, rows, tell)
         judged = judge(predictor, past, f"{_days(asked):g} days", tell)
     for line in listing.unknown(rows, past.nodes):
         console.print(f"warning: {asked.origin}: {line}")
@@ -71,12 +81,11 @@ def run(path: Path, asked: Asked, work: Path, *, html: Path | None, json: Path |
 
 
 def _read(
-    asked: Asked, history: Path, names: Sequence[str], incidents: Sequence[Incident], tell: Bars
+    history: History, names: Sequence[str], incidents: Sequence[Incident], tell: Bars
 ) -> Past:
-    reader = connect(asked.server)
+    asked, reader, found, folder = history
     wanted = Wanted(asked.question, asked_channels(names), asked.start, asked.end)
-    chunks = Chunks(history, wanted, reader)
-    found = discover(reader, asked.question, asked.start, asked.end)
+    chunks = Chunks(folder, wanted, reader)
     timelines = []
     for done, node in enumerate(found, 1):
         chunks.fetch(node.name, node.addresses, lambda *_: None)

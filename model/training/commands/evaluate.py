@@ -18,6 +18,7 @@ from model.training.judging import evaluate as evaluation
 from model.training.judging import quiet, table
 from model.training.page import page
 from model.training.rivals.calibrated import rivals
+from simulator.faults import STORIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -59,15 +60,23 @@ def evaluate(
             console.print(f"wrote {written}", highlight=False)
 
 
-def count_quiet(path: Path, node_weeks: int, seed: int, *, profile: str, json: Path | None) -> None:
-    """Replay the artefact over many nodes that do not fail; print and write."""
+def count_quiet(
+    path: Path, node_weeks: int, size: str, seed: int, *, profile: str, json: Path | None
+) -> None:
+    """Replay the artefact over many nodes that do not fail; print and write.
+
+    Those of the test split that do are replayed beside them, for calibration.
+    """
     console = Console()
     predictor = runtime.load(path)
     planned = quiet_plan(node_weeks, seed=seed, step_seconds=schema.STEP_SECONDS)
+    struck = [one for one in planned_split(Split.TEST, size, seed) if STORIES[one.kind].cause]
     with progress(console) as shown:
-        watched = _watched(planned, profile, [seed, 15], "quiet nodes", Bars(shown))
+        tell = Bars(shown)
+        watched = _watched(planned, profile, [seed, 15], "quiet nodes", tell)
+        failing = _watched(struck, profile, [seed, 13], "failing nodes", tell)
         data = f"simulated quiet split of seed {seed}, {profile} visibility"
-        report = quiet.watch(predictor, watched, data)
+        report = quiet.watch(predictor, watched, data, failing)
     console.print(quiet.render(report), highlight=False, soft_wrap=True)
     if json is not None:
         export.write(json, _json(report))

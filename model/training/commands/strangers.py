@@ -1,8 +1,9 @@
 """What the hazards make of kinds of fault that they never saw: each is left out in turn.
 
 TadGAN and all constants come from nodes on which nothing fails, so every turn
-shares them and the scored rows; only the hazards are fitted anew.  Looks are
-those of training, some minutes apart.
+shares them and the scored rows, and they may be taken from an artefact that
+exists; only the hazards are fitted anew, on all rows of failing and a share of
+the others.  Looks are those of training, some minutes apart.
 """
 
 from __future__ import annotations
@@ -13,20 +14,25 @@ import msgspec
 import torch
 from rich.console import Console
 
+from model import runtime
 from model.schema import HORIZONS
+from model.training.artefacts.constants import know_health
 from model.training.artefacts.export import write
 from model.training.commands.bars import Bars, progress
 from model.training.episodes.plan import Split
+from model.training.fitting.likelihood import Rows, thinned
 from model.training.fitting.pipeline import LEARNED, Run
-from model.training.fitting.rows import score
+from model.training.fitting.rows import Collector, score
 from model.training.fitting.sizes import recipe
 from model.training.judging.budget import exposed_weeks, points, verdicts, within
 from model.training.judging.course import Course
 from model.training.judging.lines import HEADLINE, quartiles
+from model.training.network.graph import Graph
 from model.training.network.graph import within as reached
 from model.training.network.hazard import EDGES_HOURS, GPU_CAUSES
 from simulator.faults import STORIES
 from simulator.faults.story import Pace
+from simulator.instruments.shown import SHOWN
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +46,9 @@ if TYPE_CHECKING:
 
 BUDGET = 0.02
 """False alerts per node-week of the alert budget at which strangers are judged."""
+
+QUIET_RATIO = 0.25
+"""Share of rows without event that a turn is fitted on: 21 fits on all of them are hours."""
 
 
 class Stranger(msgspec.Struct, frozen=True):
@@ -64,19 +73,25 @@ class Strangers(msgspec.Struct, frozen=True):
     turns: tuple[Stranger, ...]
 
 
-def leave_each_out(size: str, seed: int, json_path: Path | None) -> None:
-    """Run all turns, print the table, write it where asked."""
+def leave_each_out(size: str, seed: int, artefact: Path | None, json_path: Path | None) -> None:
+    """Run all turns, print the table, write it where asked.
+
+    `artefact` is where TadGAN and constants are taken from; none given: they are fitted.
+    """
     console = Console()
+    if artefact is not None:
+        runtime.load(artefact)
     with progress(console) as shown:
-        found = turns(Run(recipe(size, seed), Bars(shown)), seed)
+        found = turns(Run(recipe(size, seed), Bars(shown)), seed, artefact)
     console.print(render(found), highlight=False, soft_wrap=True)
     if json_path is not None:
         write(json_path, msgspec.json.format(msgspec.json.encode(found)) + b"\n")
 
 
-def turns(run: Run, seed: int) -> Strangers:
+def turns(run: Run, seed: int, artefact: Path | None = None) -> Strangers:
     """Leave out each kind of fault once."""
-    graph = run.scored_graph()
+    run.settle()
+    graph = run.scored_graph() if artefact is None else _knowing_health(artefact)
     untouched = {name: value.clone() for name, value in graph.hazard.state_dict().items()}
     collected = {split: run.collect(graph, split) for split in LEARNED}
     tested = [
@@ -88,12 +103,19 @@ def turns(run: Run, seed: int) -> Strangers:
     lines = []
     for done, kind in enumerate(faults, 1):
         graph.hazard.load_state_dict(untouched)
-        run.fit_hazards(graph, {split: collected[split].rows(kind) for split in LEARNED})
+        rows = {split: _shown(collected[split], kind, seed) for split in LEARNED}
+        run.fit_hazards(graph, rows)
         strangers = [one for one in tested if one[0].kind == kind]
         lines.append(_judge(graph, kind, strangers, quiet))
         run.report("kinds left out", done, len(faults), kind)
     weeks = exposed_weeks([course for course, _ in quiet])
     return Strangers(f"simulated splits of seed {seed}", weeks, BUDGET, tuple(lines))
+
+
+def _knowing_health(artefact: Path) -> Graph:
+    graph: Graph = Graph(list(SHOWN)).eval()
+    know_health(graph, artefact)
+    return graph
 
 
 def render(found: Strangers) -> str:
@@ -124,6 +146,13 @@ def render(found: Strangers) -> str:
             f"{bought / events:.3f} at the budget, of {events}.",
         )
     )
+
+
+def _shown(collector: Collector, kind: str, seed: int) -> tuple[Rows, Rows]:
+    """Return what a turn learns from: rows without `kind`, quiet ones thinned."""
+    random = torch.Generator().manual_seed(seed)
+    gpu, node = (thinned(rows, QUIET_RATIO, random) for rows in collector.rows(kind))
+    return gpu, node
 
 
 def _looked_at(graph: Graph, whole: Episode) -> tuple[Course, Scored]:

@@ -52,6 +52,9 @@ WEEK_HOURS = 168.0
 QUIET_HOURS = (1.5, 150.0)
 """How long a node was watched before its story begins: cold states, and ones of a week."""
 
+UNJUDGED_HOURS = 1.25
+"""Until a node's first window is full and its first look, nothing of it is judged."""
+
 AFTER_HOURS = 3.0
 BLOCK_HOURS = 12.0
 """Records are cut to whole blocks, so that equal ones can be simulated together."""
@@ -117,13 +120,17 @@ def plan(
     return sorted(records, key=lambda planned: (planned.steps, planned.recording.node))
 
 
-def quiet_plan(node_weeks: int, *, seed: int, step_seconds: int) -> list[Planned]:
-    """Draw nodes of one week that do not fail: every other one lives through a look-alike."""
+def quiet_plan(node_weeks: float, *, seed: int, step_seconds: int) -> list[Planned]:
+    """Draw nodes of one week that do not fail: every other one lives through a look-alike.
+
+    As many as it takes to have watched `node_weeks`: of each week the first
+    `UNJUDGED_HOURS` are lost.
+    """
     rng = np.random.default_rng([seed, SEED_OF_SPLIT[Split.QUIET]])
     lookalikes = [story for story in STORIES.values() if story.lookalike]
     steps = int(WEEK_HOURS * HOUR) // step_seconds
     planned = []
-    for index in range(node_weeks):
+    for index in range(math.ceil(node_weeks * WEEK_HOURS / (WEEK_HOURS - UNJUDGED_HOURS))):
         story = lookalikes[index // 2 % len(lookalikes)] if index % 2 else STORIES[HEALTHY]
         scenario = _in_a_week(story, rng)
         node = f"{Split.QUIET}-{story.kind}-{index}"

@@ -154,5 +154,13 @@ def pick(rows: Rows, chosen: Tensor) -> Rows:
     return Rows(*(column[chosen] for column in rows))
 
 
+def thinned(rows: Rows, ratio: float, random: torch.Generator) -> Rows:
+    """Keep this share of the rows without event, each of which then counts for more."""
+    event = rows.interval >= 0
+    chosen = event | (torch.rand(len(event), generator=random) < ratio)
+    raised = torch.where(event, rows.weight, rows.weight / ratio)
+    return pick(rows._replace(weight=raised), chosen.nonzero().squeeze(-1))
+
+
 def _copy(head: Head) -> dict[str, Tensor]:
     return {name: value.clone() for name, value in head.state_dict().items()}

@@ -75,11 +75,15 @@ class Run:
 
     def train(self) -> Trained:
         """Run all steps; raises `fit.Diverged`."""
-        reproducible()
-        torch.manual_seed(self.recipe.seed)
+        self.settle()
         graph = self.scored_graph()
         self.fit_hazards(graph, {split: self.collect(graph, split).rows() for split in LEARNED})
         return Trained(graph, self._told())
+
+    def settle(self) -> None:
+        """Fix everything on which the same recipe could come to other weights."""
+        reproducible()
+        torch.manual_seed(self.recipe.seed)
 
     def scored_graph(self) -> Graph:
         """Return a graph that knows healthy nodes, and nothing of failures yet."""

@@ -20,6 +20,8 @@ from model.training.network.hazard import BASE_FAILURES_PER_NODE_WEEK
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from model.artefact import ArtefactInfo
     from model.runtime import Predictor
     from model.training.episodes.dataset import Episode
@@ -97,7 +99,10 @@ def report(judged: Judged, rivals: Sequence[Rated], data: str, field_rate: float
             of_kind(judged, kind) for kind in dict.fromkeys(course.kind for course in courses)
         ),
         paces=by_pace(judged),
-        calibration=tuple(_calibration(judged, horizon, one) for horizon, one in enumerate(at)),
+        calibration=tuple(
+            calibrated(name, judged.values(place), at[place])
+            for place, name in enumerate(judged.horizons)
+        ),
         curves=curves(courses, [ours, *rivals]),
         rivals=compare(courses, ours, rivals, at),
         examples=examples(judged.replays, judged.causes, judged.channels, headline, HEADLINE[1]),
@@ -131,11 +136,11 @@ def summarise(found: Report) -> Evaluation:
     )
 
 
-def _calibration(judged: Judged, horizon: int, at: Moments) -> CalibrationLine:
-    name = judged.horizons[horizon]
+def calibrated(name: str, values: Sequence[NDArray[np.floating]], at: Moments) -> CalibrationLine:
+    """Say whether probabilities of one horizon, per course [moment], mean what they say."""
     if not len(at.failed):
         return CalibrationLine(name, 0, 0.0, 0.0, 0.0, 0.0, None, None, None, None, ())
-    said = at.of(judged.values(horizon))
+    said = at.of(values)
     base = float(np.average(at.failed, weights=at.weight))
     return CalibrationLine(
         horizon=name,

@@ -1,9 +1,12 @@
 """False alerts on many node-weeks in which nothing fails: what a few weeks cannot bound.
 
 Half of the nodes are healthy for their whole week, on each of the others one
-look-alike happens: many times more than the field has.  A record is first
-looked at sparsely; one that comes within reach of a threshold is replayed as
-densely as everywhere else.
+look-alike happens, which is how often `simulator.mix` holds that one does (0.1
+a day).  A record is first looked at sparsely; one that comes within reach of a
+threshold is replayed as densely as everywhere else.
+
+Beside nodes that fail, so many quiet ones also tell whether a probability means
+what it says: the few of the test split would each stand for two hundred.
 """
 
 from __future__ import annotations
@@ -13,10 +16,14 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from model.training.judging import calibration, table
 from model.training.judging.budget import verdicts
 from model.training.judging.course import highest
+from model.training.judging.evaluate import calibrated, usual_rate
+from model.training.judging.lines import HEADLINE
 from model.training.judging.rates import poisson_lower, poisson_upper
 from model.training.judging.replay import replay
+from model.training.judging.report import CalibrationLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,7 +36,7 @@ SPARSE_STEPS = 10
 WITHIN_REACH = 0.25
 """Of the threshold: a probability that was seen lower than this did not cross it in between."""
 
-LEVELS = (("1h", 0.3), ("6h", 0.4), ("24h", 0.2), ("24h", 0.5), ("72h", 0.5))
+LEVELS = (("1h", 0.3), ("6h", 0.3), ("24h", 0.2), HEADLINE, ("24h", 0.5), ("72h", 0.5))
 """Horizons and thresholds that the shipped alerts use, and the longest horizon."""
 
 CONFIDENCE_EACH_SIDE = 0.975
@@ -51,7 +58,7 @@ class QuietLine(msgspec.Struct, frozen=True):
 
 
 class QuietKind(msgspec.Struct, frozen=True):
-    """One kind of story: how high the 24 h probability came, and what cried wolf at 0.5."""
+    """One kind of story: how high the 24 h probability came, and false alerts at the headline."""
 
     kind: str
     node_weeks: float
@@ -69,10 +76,16 @@ class QuietReport(msgspec.Struct, frozen=True):
     replayed_densely: int
     lines: tuple[QuietLine, ...]
     kinds: tuple[QuietKind, ...]
+    failing_nodes: int
+    failures_per_node_week: float
+    calibration: tuple[CalibrationLine, ...]
+    """Of the quiet nodes and of `failing_nodes` beside them; none without those."""
 
 
-def watch(predictor: Predictor, episodes: Iterable[Episode], data: str) -> QuietReport:
-    """Replay nodes that do not fail and count what is raised on them."""
+def watch(
+    predictor: Predictor, episodes: Iterable[Episode], data: str, failing: Iterable[Episode] = ()
+) -> QuietReport:
+    """Replay nodes that do not fail and count what is raised on them; `failing` ones do."""
     horizons = predictor.info.horizons
     replays: list[Replay] = []
     dense = 0
@@ -82,6 +95,8 @@ def watch(predictor: Predictor, episodes: Iterable[Episode], data: str) -> Quiet
             dense += 1
             one = replay(predictor, episode)
         replays.append(one)
+    struck = [replay(predictor, episode) for episode in failing]
+    rate = usual_rate(predictor.info)
     weeks = sum(one.course.weeks for one in replays)
     return QuietReport(
         data=data,
@@ -93,6 +108,9 @@ def watch(predictor: Predictor, episodes: Iterable[Episode], data: str) -> Quiet
             _kind([one for one in replays if one.course.kind == kind], horizons)
             for kind in sorted({one.course.kind for one in replays})
         ),
+        failing_nodes=len(struck),
+        failures_per_node_week=rate,
+        calibration=_calibration([*replays, *struck], horizons, rate) if struck else (),
     )
 
 
@@ -117,9 +135,36 @@ def render(report: QuietReport) -> str:
             head,
             *lines,
             "",
-            "story                    node-weeks  false at 0.5  peak 24h median, worst",
+            f"story                    node-weeks  false at {HEADLINE[1]:g}"
+            "  peak 24h median, worst",
             *kinds,
+            *_told(report),
         )
+    )
+
+
+def _told(report: QuietReport) -> tuple[str, ...]:
+    if not report.failing_nodes:
+        return ()
+    return (
+        "",
+        f"with {report.failing_nodes} nodes of the test split that fail, "
+        f"at {report.failures_per_node_week:.3g} failures per node-week:",
+        *table.calibration(report.calibration),
+    )
+
+
+def _calibration(
+    replays: Sequence[Replay], horizons: Sequence[str], rate: float
+) -> tuple[CalibrationLine, ...]:
+    courses = [one.course for one in replays]
+    return tuple(
+        calibrated(
+            name,
+            [one.node[:, place] for one in replays],
+            calibration.moments(courses, place, rate=rate),
+        )
+        for place, name in enumerate(horizons)
     )
 
 
@@ -158,7 +203,7 @@ def _kind(same: Sequence[Replay], horizons: Sequence[str]) -> QuietKind:
     return QuietKind(
         kind=courses[0].kind,
         node_weeks=sum(course.weeks for course in courses),
-        false_alerts=sum(v.false_alerts for v in verdicts(courses, values, 0.5)),
+        false_alerts=sum(v.false_alerts for v in verdicts(courses, values, HEADLINE[1])),
         highest_median=float(np.median(peaks)),
         highest_worst=float(np.max(peaks)),
     )

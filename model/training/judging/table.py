@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from model.training.judging.report import KindLine, Report
+    from model.training.judging.report import CalibrationLine, KindLine, Report
 
 
 def render(report: Report) -> str:
@@ -21,7 +21,7 @@ def render(report: Report) -> str:
         "Bounds (<=, >=) are one-sided, intervals two-sided, 95 %, nodes drawn as a whole. Field: "
         f"{report.field_failures_per_node_week:.3g} failures per node-week.",
     )
-    tables = (_lines, _kinds, _paces, _calibration, _rivals, _budgets)
+    tables = (_lines, _kinds, _paces, _told, _rivals, _budgets)
     return "\n".join((*head, *(row for make in tables for row in ("", *make(report)))))
 
 
@@ -75,7 +75,12 @@ def _share(foreseen: float) -> str:
     return "-" if math.isnan(foreseen) else f"{foreseen:.2f}"
 
 
-def _calibration(report: Report) -> tuple[str, ...]:
+def _told(report: Report) -> tuple[str, ...]:
+    return calibration(report.calibration)
+
+
+def calibration(lines: Sequence[CalibrationLine]) -> tuple[str, ...]:
+    """Return the rows that say whether probabilities mean what they say, with their head."""
     head = (
         "horizon  moments   failing     Brier  base rate  always healthy"
         "  slope (95 %)           observed/expected, top tenth (95 %)"
@@ -85,7 +90,7 @@ def _calibration(report: Report) -> tuple[str, ...]:
         f"{x.brier_of_base_rate:>9.6f}  {x.brier_of_always_healthy:>14.6f}  "
         f"{_number(x.slope)} {_interval(x.slope_interval):<16}  "
         f"{_number(x.observed_over_expected)} {_interval(x.observed_over_expected_interval)}"
-        for x in report.calibration
+        for x in lines
     )
     return (head, *rows)
 

@@ -67,10 +67,12 @@ def train(campaign: Campaign) -> Fleet:
     check(site, timelines)
     trained = Run(recipe_of(campaign), campaign.progress, _stocks(campaign, site)).train()
     seen = base_rate.count(timelines, site[Split.TEST].span[0], len(plan.nodes), campaign.struck)
-    trained.graph.hazard.base_rate_log.copy_(base_rate.logs(base_rate.learned(seen)))
+    rates = base_rate.learned(seen)
+    trained.graph.hazard.base_rate_log.copy_(base_rate.logs(rates))
     origin = Origin("fleet", base_rate=base_rate.origin_of(seen))
     judged = _write(campaign, trained, origin, site, _newest(campaign, chunks, timelines))
-    return Fleet(judged, told(timelines), unseen_types(plan, timelines))
+    usual = f"failures per node-week: {sum(rates.values()):.3g}, by {origin.base_rate}"
+    return Fleet(judged, f"{told(timelines)}\n{usual}", unseen_types(plan, timelines))
 
 
 def size_of(campaign: Campaign) -> str:

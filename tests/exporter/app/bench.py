@@ -33,9 +33,9 @@ def page(**celsius: float) -> Answer:
 
 
 class FakeDcgm:
-    """Answers every request with `answer()`; counts them."""
+    """Answers every request with `answer()`, said to be of `promised` bytes; counts them."""
 
-    def __init__(self, answer: Callable[[], Answer]) -> None:
+    def __init__(self, answer: Callable[[], Answer], promised: int | None = None) -> None:
         self.answer = answer
         self.requests = 0
         fake = self
@@ -47,7 +47,7 @@ class FakeDcgm:
                 self.send_response(status)
                 if kind:
                     self.send_header("Content-Type", kind)
-                self.send_header("Content-Length", str(len(body)))
+                self.send_header("Content-Length", str(promised or len(body)))
                 self.end_headers()
                 self.wfile.write(body)
 

@@ -65,7 +65,24 @@ def test_a_piece_that_is_dead_has_its_hint_and_the_others_are_read(
     assert "Racks that no target names: r9" in said
 
 
-def test_without_targets_it_says_what_to_name(probe: Callable[[str], tuple[int, str]]) -> None:
-    code, said = probe("racks: {}")
-    assert code == 1
-    assert "name equipment under `targets`" in said
+def test_what_to_do_is_said_of_equipment_and_not_of_a_node(
+    probe: Callable[[str], tuple[int, str]], cdu: FakeBmc, tmp_path: Path
+) -> None:
+    dead = target("pdu-1", "http://127.0.0.1:9", tmp_path, "r1")
+    plain = target("cdu-1", cdu.url.replace("http:", "https:"), tmp_path, "r1")
+    _, said = probe(f"targets: [{dead}, {plain}]\nracks: {{r1: []}}")
+    assert "nobody listens there: is it running, are address and port right" in said
+    assert "on this node" not in said
+    assert "give the address with http:// in place of https://" in said
+    assert "fingerprint" not in said
+
+
+@pytest.mark.parametrize("mode", ["--probe", "--check-config"])
+def test_without_targets_nothing_is_started(
+    mode: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "facility.yml"
+    path.write_text("racks: {}", encoding="utf-8")
+    assert main(["--facility", "--config", str(path), mode]) == 2
+    told = f"forewarn-exporter: {path}: targets: expected at least one, nothing is read\n"
+    assert capsys.readouterr().err == told

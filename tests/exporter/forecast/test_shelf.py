@@ -166,6 +166,22 @@ def test_a_fleet_model_where_the_nodes_own_is_expected_is_a_fallback(
     assert in_force(shelf).fallback
 
 
+def test_a_folder_that_is_not_there_is_said_once_and_makes_the_bundled_one_a_fallback(
+    tmp_path: Path, log: io.StringIO
+) -> None:
+    bundled = artefact.write(tmp_path / "bundled.onnx")
+    out = logger("test", stream=log, style="json")
+    models = tmp_path / "models"
+    shelf = ModelShelf(models, "n1", node_expected=False, log=out, bundled=bundled)
+    shelf.look()
+    shelf.look(again=True)
+    assert in_force(shelf).fallback
+    assert log.getvalue().count("no such folder of models") == 1
+    models.mkdir()
+    shelf.look()
+    assert not in_force(shelf).fallback
+
+
 def test_a_deleted_model_stays_in_force_until_another_is_there(
     tmp_path: Path, shelf: ModelShelf
 ) -> None:

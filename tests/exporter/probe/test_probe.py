@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from daemon import reach
 from exporter.__main__ import main
+from exporter.probe import Finding, source
+from exporter.readings import Reason, SourceFailed, SourceName
+from exporter.sources import Named
 from tests.exporter.app.bench import FakeDcgm, page
 from tests.exporter.redfish.fake_bmc import PASSWORD, USER, FakeBmc
 from tests.exporter.redfish.small_tree import small_tree
+from tests.factories import artefact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -82,6 +88,48 @@ def test_a_failure_is_named_with_what_to_do_and_the_other_source_is_still_read(
     assert "no readings: unreachable" in said
     assert "is it running on this node" in said
     assert "thermal_power" in said
+
+
+def test_what_the_model_misses_comes_before_all_that_is_blind(
+    probe: Callable[..., tuple[int, str]], dcgm: FakeDcgm, tmp_path: Path
+) -> None:
+    (tmp_path / "models").mkdir()
+    artefact.write(tmp_path / "models" / "fleet.onnx", (artefact.TEMPERATURE, "node_power_watts"))
+    _, said = probe(dcgm=f"{{url: '{dcgm.url}'}}", model=f"{{directory: '{tmp_path}/models'}}")
+    headline = "Channels that the model (fleet.onnx) misses: 1 of 2\n  optional: node_power_watts\n"
+    assert said.index(headline) < said.index("Blind channels: ")
+
+
+def test_where_nothing_was_read_no_channel_is_listed(
+    probe: Callable[..., tuple[int, str]],
+) -> None:
+    code, said = probe(dcgm="{url: 'http://127.0.0.1:9/metrics'}")
+    assert code == 1
+    assert said.endswith("Nothing was read: the model has no channel to predict from\n")
+
+
+def test_a_host_that_nobody_knows_is_told_as_that() -> None:
+    asked = Named(SimpleNamespace(name=SourceName.DCGM), "http://nowhere:9400", 30.0, 8.0)
+    failure = SourceFailed(Reason.UNREACHABLE, f"http://nowhere:9400: {reach.UNKNOWN_HOST}")
+    said = "\n".join(source(Finding(asked, 0.1, failure=failure)))
+    assert "is the name spelt right" in said
+    assert "nobody listens" not in said
+
+
+def test_a_page_that_was_cut_says_where_and_is_no_success(
+    probe: Callable[..., tuple[int, str]],
+) -> None:
+    """Half of what Content-Length promises; what was lost with the rest is nobody's counter."""
+    body = page(A=61.0, B=80.0)[2]
+    dcgm = FakeDcgm(lambda: (200, "text/plain", body[: len(body) // 2]), promised=len(body))
+    try:
+        code, said = probe(dcgm=f"{{url: '{dcgm.url}'}}")
+    finally:
+        dcgm.close()
+    assert code == 1
+    assert f"the page was cut at {len(body) // 2} of {len(body)} bytes" in said
+    assert "gpu_power_watts  DCGM_FI_DEV_POWER_USAGE\n" in said
+    assert "counter list" not in said
 
 
 def test_a_page_that_fails_as_a_whole_is_quoted(

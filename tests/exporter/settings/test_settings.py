@@ -68,6 +68,44 @@ def test_the_node_is_named_by_settings_or_environment_never_by_the_host() -> Non
         Settings().node_name({"HOSTNAME": "pod-x"})
 
 
+@pytest.mark.parametrize(
+    "name", ["../../etc", "GPU-1", "gpu_1", "gpu-1\n", "a." * 126 + "ab", "-a"]
+)
+def test_a_node_has_the_name_of_a_node(name: str) -> None:
+    assert Settings(node="gpu-01.rack2.example").node_name() == "gpu-01.rack2.example"
+    with pytest.raises(ValueError, match=r"node: .*expected a node's name in Kubernetes"):
+        Settings(node=name).node_name()
+
+
+def test_settings_of_all_nodes_are_checked_without_a_node_where_their_files_are_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NODE_NAME", raising=False)
+    path = tmp_path / "exporter.yml"
+    path.write_text("bmc: {}", encoding="utf-8")
+    assert main(["--config", str(path), "--check-config", "--no-files"]) == 0
+    assert main(["--config", str(path), "--check-config"]) == 2
+    told = f"forewarn-exporter: {path}: node: expected the node's name here or in $NODE_NAME\n"
+    assert capsys.readouterr().err == told
+
+
+def test_a_folder_of_models_that_is_not_there_or_has_a_bad_one_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, models = tmp_path / "exporter.yml", tmp_path / "models"
+    path.write_text(f"node: n1\nmodel: {{directory: '{models}'}}", encoding="utf-8")
+    line = ["--config", str(path), "--check-config"]
+    assert main(line) == 2
+    missing = f"{path}: model.directory: {models}: no such folder, expected one with n1.onnx"
+    assert missing in capsys.readouterr().err
+    models.mkdir()
+    assert main(line) == 0
+    (models / "fleet.onnx").write_text("no model")
+    assert main(line) == 2
+    assert f"model.directory: not_onnx: {models / 'fleet.onnx'}" in capsys.readouterr().err
+    assert main([*line, "--no-files"]) == 0
+
+
 def test_good_settings_are_said_to_be_good(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -82,7 +120,8 @@ def test_files_that_are_named_and_not_there_are_told(
     mode: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "exporter.yml"
-    node = "" if mode else "node: n1\n"
+    target = "targets: [{equipment: cdu-1, url: 'https://cdu-1'}]\n"
+    node = target if mode else "node: n1\n"
     path.write_text(node + "listen: {token_file: /nowhere/token}", encoding="utf-8")
     assert main([*mode, "--config", str(path), "--check-config"]) == 2
     said = capsys.readouterr().err

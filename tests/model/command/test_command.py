@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from model import cli
+from model.cli import BUNDLED
 from tests.factories import artefact
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+RATE = ("--failures-per-node-week", "0.1")
 
 
 def test_inspect_tells_where_an_artefact_is_from_and_what_it_was_worth(
@@ -76,9 +79,45 @@ def test_training_without_its_extra_names_the_extra(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert "train needs the extra 'train'" in done.stderr
-    assert "pip install 'forewarn[train]'" in done.stderr
+    assert "run `make .venv/.train` in this clone" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "x.onnx").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (["train", "--simulate", "tiny", "--out", "{}"], "--out {} is a folder, expected a file"),
+        (["train", "--simulate", "tiny", "--out", "{}/a/x.onnx"], "no such folder: {}/a"),
+        (["train", "--prometheus", "http://a", "--work", "{}", "--out", "{}/a/b"], "folder: {}/a"),
+        (["rebase", str(BUNDLED), *RATE, "--out", "{}/a/x.onnx"], "no such folder: {}/a"),
+        (["evaluate", str(BUNDLED), "--html", "{}"], "--html {} is a folder, expected a file"),
+        (["leave-each-out", "--json", "{}/a/b"], "--json {}/a/b: no such folder: {}/a"),
+    ],
+)
+def test_where_nothing_can_be_written_is_said_before_anything_is_worked_on(
+    line: list[str], expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main([word.format(tmp_path) for word in line]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"forewarn-model: {line[0]}: --")
+    assert expected.replace("{}", str(tmp_path)) in said
+    assert said.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (["train", "--out", "x", "--work", "w"], ("give the same line again to go on",)),
+        (["train", "--out", "x", "--simulate", "tiny"], ()),
+        (["evaluate", "x"], ()),
+    ],
+)
+def test_who_stops_what_keeps_its_work_is_told_how_to_go_on(
+    line: list[str], said: tuple[str, ...]
+) -> None:
+    assert cli.how_to_go_on(cli.parser().parse_args(line)) == said
 
 
 def test_inspecting_imports_nothing_of_the_training_half(tmp_path: Path) -> None:

@@ -41,13 +41,13 @@ def test_two_trainings_differ_in_their_timestamp_only(
 ) -> None:
     import onnx
 
-    one, other = (onnx.load_from_string(trained(tmp_path / name)) for name in ("a", "b"))
+    one, other = (onnx.load_from_string(trained(tmp_path / f"{name}.onnx")) for name in ("a", "b"))
     same = [m.graph.SerializeToString(deterministic=True) for m in (one, other)]
     assert same[0] == same[1]
     infos = [runtime.load(tmp_path / name).info for name in ("a", "b")]
     without = [msgspec.structs.replace(info, trained_timestamp=0.0) for info in infos]
     assert without[0] == without[1]
-    assert cli.main(["inspect", str(tmp_path / "a")]) == 0
+    assert cli.main(["inspect", str(tmp_path / "a.onnx")]) == 0
     assert "bundled-simulated" in capsys.readouterr().out
 
 

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from daemon.prometheus import HistoryUnreadable, Series, Trouble
 from model import cli
+from model.history.reader import Reader
+from model.sources.series import Steps
 from simulator.history import Recording
 from tests.factories.history import SimulatedSite
 from tests.factories.prometheus import FakePrometheus
@@ -81,6 +84,29 @@ def test_a_list_with_mistakes_tells_all_of_them_and_plans_nothing(
     with pytest.raises(SystemExit, match=r"2 rows cannot be used(.|\n)*line 2:(.|\n)*line 3:"):
         plan(server, site, tmp_path, "--incidents", str(listed))
     assert server.asked == []
+
+
+def test_a_server_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
+    """A refused connection at the very first question: no wait makes an address right."""
+    line = ["plan", "--prometheus", "http://127.0.0.1:9", "--work", str(tmp_path)]
+    with pytest.raises(SystemExit, match=r"unreachable: .*: connection refused"):
+        cli.main(line)
+
+
+def test_a_server_that_hangs_up_is_asked_again_and_each_wait_is_told() -> None:
+    waits: list[float] = []
+    said: list[str] = []
+
+    class HangsUp:
+        def query_range(self, *_: object) -> list[Series]:
+            if len(waits) == 2:
+                return []
+            raise HistoryUnreadable(Trouble.UNREACHABLE, "the connection was closed")
+
+    reader = Reader(HangsUp(), waits.append, say=said.append)
+    assert reader.ask("up", Steps(0, 60, 2)) == []
+    assert waits == [5.0, 10.0]
+    assert said[0].endswith("the connection was closed; attempt 2 of 3 in 5 s")
 
 
 @pytest.mark.parametrize(

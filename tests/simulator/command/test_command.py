@@ -76,7 +76,8 @@ def test_a_training_set_holds_histories_and_labels(
         (["serve", "--speed", "0"], "speed 0.0: expected more than 0"),
         (["serve", "--bmc-password-file", "/nowhere/secret"], "/nowhere/secret"),
         (["record", "--out", "x.npz", "--days", "0"], "--each, --days and --gpus"),
-        (["record", "--out", "/nowhere/x.npz", "--days", "0.01"], "/nowhere/x.npz"),
+        (["record", "--out", "/nowhere/x.npz", "--days", "0.01"], "no such folder: /nowhere"),
+        (["record", "--out", "/", "--days", "0.01"], "--out / is a folder, expected a file"),
     ],
 )
 def test_wrong_input_is_one_line_and_status_two(

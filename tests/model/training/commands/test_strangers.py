@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 
 from model.schema import Cause
 from model.training.commands.strangers import Stranger, Strangers, render
 from model.training.episodes.dataset import episode
+from model.training.fitting.likelihood import Rows, thinned
 from model.training.fitting.rows import Collector, field_weights, score
 from model.training.network.graph import Graph
 from simulator.history import record
@@ -36,6 +38,21 @@ def test_rows_without_a_kind_are_those_of_the_others() -> None:
         assert len(without[level].weight) < len(both[level].weight)
         for ours, theirs in zip(without[level], calm[level], strict=True):
             assert torch.equal(ours, theirs)
+
+
+def test_thinned_rows_keep_every_event_and_the_weight_of_the_others() -> None:
+    rows = Rows(
+        features=torch.zeros((4_000, 1)),
+        exposure=torch.ones((4_000, 4)),
+        interval=torch.where(torch.arange(4_000) < 40, 1, -1),
+        cause=torch.zeros(4_000, dtype=torch.long),
+        weight=torch.full((4_000,), 3.0),
+    )
+    few = thinned(rows, 0.25, torch.Generator().manual_seed(1))
+    events = few.interval >= 0
+    assert few.weight[events].tolist() == [3.0] * 40
+    assert len(few.weight) < 1_200
+    assert float(few.weight[~events].sum()) == pytest.approx(3_960 * 3.0, rel=0.1)
 
 
 def test_gradual_kinds_are_summed_up_without_the_sudden_ones() -> None:

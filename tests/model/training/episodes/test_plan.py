@@ -40,6 +40,14 @@ def test_the_quiet_split_holds_no_failure_and_every_look_alike() -> None:
         assert one.recording.scenario.onset_seconds < 7 * 86_400  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("asked", [1, 500])
+def test_the_quiet_split_is_watched_for_as_long_as_was_asked(asked: int) -> None:
+    week, first_look = 7 * 24 * 60, 70 - 1
+    planned = quiet_plan(asked, seed=7, step_seconds=60)
+    watched = sum((one.steps - 1 - first_look) / week for one in planned)
+    assert asked <= watched < asked + 1
+
+
 def test_an_unknown_kind_to_leave_out_is_one_clear_line() -> None:
     arguments = ["train", "--simulate", "tiny", "--out", "x.onnx", "--leave-out", "gremlins"]
     with pytest.raises(SystemExit, match="--leave-out 'gremlins': expected one of healthy"):

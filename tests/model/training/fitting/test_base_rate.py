@@ -119,6 +119,21 @@ def test_the_weights_beside_it_are_set_too_so_that_nodes_start_from_them(tmp_pat
     assert path.read_bytes() == BUNDLED.read_bytes()
 
 
+def test_one_bad_file_among_several_leaves_all_as_they_were(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good, bad = tmp_path / "a.onnx", tmp_path / "b.onnx"
+    shutil.copy(BUNDLED, good)
+    shutil.copy(BUNDLED, bad)
+    weights.beside(bad).write_bytes(b"no weights")
+    with pytest.raises(SystemExit, match=r"b\.weights\.npz: not the weights of a model"):
+        cli.main(["rebase", str(good), str(bad), "--failures-per-node-week", "0.1"])
+    bad.write_bytes(b"no model")
+    assert cli.main(["rebase", str(good), str(bad), "--failures-per-node-week", "0.1"]) == 1
+    assert "forewarn-model: not_onnx" in capsys.readouterr().err
+    assert good.read_bytes() == BUNDLED.read_bytes()
+
+
 def test_the_rate_of_a_backtest_is_taken_from_what_it_wrote(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

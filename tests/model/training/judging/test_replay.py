@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from model import runtime
 from model.cli import BUNDLED
@@ -52,3 +53,19 @@ def test_false_alerts_are_counted_where_nothing_fails() -> None:
         assert line.rate * report.node_weeks == line.false_alerts
         assert line.interval[0] <= line.rate <= line.interval[1]
     assert "two nodes: 2 nodes that do not fail" in quiet.render(report)
+    assert report.calibration == ()
+
+
+def test_quiet_nodes_beside_failing_ones_tell_whether_probabilities_mean_what_they_say() -> None:
+    predictor = runtime.load(BUNDLED)
+    storm = Scenario("memory-storm", onset_seconds=2 * HOUR, duration_seconds=4 * HOUR, gpu=3)
+    calm, failing = (
+        episode(record(story, node=node, seed=5, steps=480, gpus=4))
+        for node, story in (("calm", Scenario()), ("failing", storm))
+    )
+    report = quiet.watch(predictor, [calm], "one node", [failing])
+    assert report.nodes == report.failing_nodes == 1
+    hour = report.calibration[0]
+    assert hour.horizon == "1h"
+    assert hour.failing_ratio == pytest.approx(0.027 / 168, rel=0.25)
+    assert "with 1 nodes of the test split that fail, at 0.027" in quiet.render(report)
