@@ -1,0 +1,203 @@
+"""Runs Orion's own TadGAN and ours on the same series, on the same core, in the same run.
+
+    FOREWARN_DATA=<folder> python -m benchmarks.tadgan.orion --folder runs/tadgan \\
+        --orion <environment>/bin/python
+
+Orion wants an environment of its own: Python 3.11 with `orion-ml==0.7.1`,
+`setuptools<81` and `scikit-learn<1.8`.  It trains each series from nothing, with
+the settings that it publishes for the set; one series takes five to fifteen
+minutes.  Ours is tuned from the common model under `--folder`, whose training
+is shared by all series of the benchmark and counted by its share; it is judged
+by the paper's one scoring for all sets.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+
+from benchmarks import results
+from benchmarks.tadgan import fitting, judging, overlap, series
+from benchmarks.tadgan.__main__ import preset
+from benchmarks.tadgan.fitting import Common
+from benchmarks.tadgan.table import PAPERS_SCORING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchmarks.tadgan.overlap import Counts
+    from benchmarks.tadgan.series import Series
+
+SETTINGS = {
+    "SMAP": "smap",
+    "artificialWithAnomaly": "artificialwithanomaly",
+    "realAdExchange": "realadexchange",
+    "realTraffic": "realtraffic",
+}
+"""The file of published settings of each set."""
+
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "TF_NUM_INTRAOP_THREADS": "1",
+    "TF_NUM_INTEROP_THREADS": "1",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+    "CUDA_VISIBLE_DEVICES": "",
+}
+PROGRAM = """
+import json, resource, sys
+from pathlib import Path
+import numpy as np, pandas as pd, orion
+job = json.load(sys.stdin)
+folder = Path(orion.__file__).parent / "pipelines" / "verified" / "tadgan"
+settings = json.loads((folder / f"tadgan_{job['settings']}.json").read_text())
+step = settings["mlstars.custom.timeseries_preprocessing.time_segments_aggregate#1"]["interval"]
+def frame(values):
+    return pd.DataFrame({"timestamp": np.arange(len(values)) * step, "value": values})
+def spent():
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+model = orion.Orion(pipeline="tadgan", hyperparameters=settings)
+began = spent()
+model.fit(frame(job["train"]))
+fitted = spent()
+found = model.detect(frame(job["test"]))
+print()
+print(json.dumps({
+    "detected": [[int(a // step), int(b // step)] for a, b in zip(found["start"], found["end"])],
+    "fit_seconds": fitted - began,
+    "detect_seconds": spent() - fitted,
+    "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+}))
+"""
+"""What runs in Orion's environment: a series on standard input, what was found on the last line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """One program on one series: CPU seconds, peak of resident memory, what was found."""
+
+    series: str
+    program: str
+    fit_seconds: float
+    look_seconds: float
+    peak_mib: float
+    counts: Counts
+
+
+def main() -> int:
+    """Run both on each series and print the ratios."""
+    arguments = _parser().parse_args()
+    torch.set_num_threads(1)
+    every = series.read(Path(os.environ["FOREWARN_DATA"]) / "tadgan")
+    chosen = [one for one in every if one.name in arguments.series]
+    common = Common(arguments.folder / str(arguments.seed) / "common.pt", preset(arguments.seed))
+    common.fit(every)
+    ran = []
+    for one in chosen:
+        ran += [_ours(one, common, len(every), arguments.seed), _orion(one, arguments.orion)]
+        print(*map(_line, ran[-2:]), sep="\n", flush=True)
+    results.leave(arguments, "orion", ran, render(ran), verdict(ran))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.tadgan.orion",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--folder", type=Path, required=True, help="as of `benchmarks.tadgan`")
+    parser.add_argument("--orion", type=Path, required=True, help="the Python that has Orion")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument(
+        "--series",
+        nargs="+",
+        default=["A-6", "exchange-3_cpc_results"],
+        help="names of series (A-6 exchange-3_cpc_results)",
+    )
+    results.add_places(parser)
+    return parser
+
+
+def _ours(one: Series, common: Common, shared_by: int, seed: int) -> Ran:
+    fitted = common.tuned(one)
+    fit_seconds = fitted.fit_seconds + common.cpu_seconds / shared_by
+    judged = judging.one_series(one, fitting.views(one, fitted.tadgan, seed), fit_seconds)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    counts = judged.published[PAPERS_SCORING]
+    return Ran(one.name, "Forewarn", fit_seconds, judged.look_cpu_seconds, peak, counts)
+
+
+def _orion(one: Series, python: Path) -> Ran:
+    job = {
+        "settings": SETTINGS[one.group],
+        "train": one.train.tolist(),
+        "test": one.test.tolist(),
+    }
+    ended = subprocess.run(
+        [python, "-c", PROGRAM],
+        input=json.dumps(job),
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **ONE_THREAD},
+    )
+    if ended.returncode:
+        raise SystemExit(f"Orion on {one.name} ended with {ended.returncode}:\n{ended.stderr}")
+    said = json.loads(ended.stdout.splitlines()[-1])
+    detected = [(first, last) for first, last in said["detected"]]
+    return Ran(
+        one.name,
+        "Orion",
+        said["fit_seconds"],
+        said["detect_seconds"],
+        said["peak_mib"],
+        overlap.count(one.truth, detected),
+    )
+
+
+def render(ran: Sequence[Ran]) -> str:
+    """Return the table."""
+    heads = (
+        "series",
+        "program",
+        "training, CPU s",
+        "detection, CPU s",
+        "peak, MiB",
+        "found, false, missed",
+        "F1",
+    )
+    head = f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}"
+    return "\n".join((head, *map(_line, ran)))
+
+
+def _line(one: Ran) -> str:
+    counts = one.counts
+    return (
+        f"| {one.series} | {one.program} | {one.fit_seconds:.0f} | {one.look_seconds:.1f}"
+        f" | {one.peak_mib:,.0f} | {counts.found}, {counts.false}, {counts.missed}"
+        f" | {counts.f1:.2f} |"
+    )
+
+
+def verdict(ran: Sequence[Ran]) -> str:
+    """Return how many times as long Orion trains, series by series."""
+    pairs = zip(ran[::2], ran[1::2], strict=True)
+    return "\n".join(
+        f"- {ours.series}: Orion trains {theirs.fit_seconds / ours.fit_seconds:.0f} times as long"
+        f" and takes {theirs.peak_mib / ours.peak_mib:.1f} times the memory;"
+        f" F1 {ours.counts.f1:.2f} of ours, {theirs.counts.f1:.2f} of Orion's."
+        for ours, theirs in pairs
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
