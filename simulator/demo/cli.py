@@ -18,7 +18,7 @@ from urllib3.exceptions import HTTPError
 
 from simulator.demo import clusters, programs, shipped
 from simulator.demo.observing import Observer
-from simulator.demo.plan import SCALE_LIMIT, Plan
+from simulator.demo.plan import MIGRATE, MODES, SCALE_LIMIT, Plan
 from simulator.demo.stage import JobNotPlaced, Stage
 from simulator.demo.story import Story
 from simulator.faults import STORIES
@@ -134,6 +134,8 @@ class Narrator:
         """Say whether the story happened; returns the exit status."""
         if not self._plan.fails:
             return self._quiet(story)
+        if self._plan.observes:
+            return self._observed(story)
         faults, lead = story.faults(), story.lead_seconds()
         if faults:
             self.say("The story did not happen: " + "; ".join(faults) + ".")
@@ -141,6 +143,16 @@ class Narrator:
         self.say(
             f"The work had left {story.failing} {(lead or 0.0) / 60:.0f} minutes "
             "before its hardware failed."
+        )
+        return 0
+
+    def _observed(self, story: Story) -> int:
+        if faults := story.faults_observed():
+            self.say("The story did not happen: " + "; ".join(faults) + ".")
+            return 1
+        self.say(
+            f"Nothing was moved, because remediation only observes: it {story.would}. "
+            "With --mode migrate it does so."
         )
         return 0
 
@@ -164,6 +176,7 @@ def _plan(options: argparse.Namespace, folder: Path) -> Plan:
         duration_seconds=options.duration_seconds,
         seed=options.seed,
         real_cluster=options.cluster == "real",
+        mode=options.mode,
     )
 
 
@@ -182,6 +195,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--onset-seconds", type=float, default=2_400.0, help="simulated (default 2400)")
     add("--duration-seconds", type=float, default=5_400.0, help="simulated (default 5400)")
     add("--seed", type=int, default=7, help="same seed, same machines (default 7)")
+    add("--mode", choices=MODES, default=MIGRATE, help="remediation's; observe moves nothing")
     add("--cluster", choices=("embedded", "real"), default=os.environ.get("CLUSTER", "embedded"))
     add(
         "--keep",

@@ -51,16 +51,16 @@ def prepare(folder: Path) -> Hands:
 def start(
     hands: Hands, plan: Plan, site: Monitoring, kubeconfig: Path, processes: Processes
 ) -> None:
-    """Start remediation in the mode `migrate` and wait until it answers."""
+    """Start remediation in the mode of the plan and wait until it answers."""
     settings = shipped.compressed(
-        "deploy/config/remediation.example.yml", plan.scale, _changes(hands, site, kubeconfig)
+        "deploy/config/remediation.example.yml", plan.scale, _changes(hands, plan, site, kubeconfig)
     )
     path = shipped.write(plan.folder / "remediation.yml", settings)
     processes.start_module(NAME, "remediation", "--config", str(path))
     processes.wait_until_answers(NAME, f"{hands.status_url}healthz")
 
 
-def _changes(hands: Hands, site: Monitoring, kubeconfig: Path) -> dict[str, Any]:
+def _changes(hands: Hands, plan: Plan, site: Monitoring, kubeconfig: Path) -> dict[str, Any]:
     return {
         "cluster": CLUSTER_NAME,
         "webhook": {
@@ -76,5 +76,5 @@ def _changes(hands: Hands, site: Monitoring, kubeconfig: Path) -> dict[str, Any]
         "alertmanager": {"url": site.alertmanager_url},
         "prometheus": {"url": site.prometheus_url},
         "kubernetes": {"kubeconfig": str(kubeconfig), "namespace": OWN_NAMESPACE},
-        "policy": {"mode": "migrate"},
+        "policy": {"mode": plan.mode},
     }

@@ -44,6 +44,7 @@ class Observer:
             pods_on_failing=cluster.on(node),
             pods_running=sum(work.running for work in cluster.work),
             failed=stage.hardware.failed(node),
+            would=self._would(node) if stage.plan.observes else "",
         )
 
     def close(self) -> None:
@@ -69,6 +70,15 @@ class Observer:
             f'ALERTS{{alertstate="firing",node="{node}",remediation!="",severity="critical"}}'
         )
         return tuple(each["metric"]["alertname"] for each in found)
+
+    def _would(self, node: str) -> str:
+        answer = self._session.get(
+            f"{self._stage.addresses.remediation}api/v1/episodes/{node}",
+            timeout=QUERY_TIMEOUT_SECONDS,
+        )
+        answer.raise_for_status()
+        finding = answer.json()["finding"] or {}
+        return str(finding["sentence"]) if finding.get("only_observed") else ""
 
     def _query(self, promql: str) -> list[dict[str, Any]]:
         answer = self._session.get(

@@ -16,6 +16,8 @@ SCALE_LIMIT = 60.0
 NAMESPACE = "training"
 OWN_NAMESPACE = "forewarn"
 JOB = "pretrain"
+OBSERVE, MIGRATE = "observe", "migrate"
+MODES = (OBSERVE, MIGRATE)
 RACK = "rack-00"
 
 
@@ -25,7 +27,7 @@ class Plan:
 
     `onset_seconds` and `duration_seconds` are simulated time after the start;
     `scale` divides every duration.  One node more than the job needs stays
-    free, so that the work has somewhere to go.
+    free, so that the work has somewhere to go.  `mode` is remediation's.
     """
 
     folder: Path
@@ -37,6 +39,7 @@ class Plan:
     severity: float = 0.9
     seed: int = 7
     real_cluster: bool = False
+    mode: str = MIGRATE
 
     def __post_init__(self) -> None:
         if self.nodes < 2:
@@ -45,6 +48,8 @@ class Plan:
             raise ValueError(f"scale {self.scale:g}: expected 1 to {SCALE_LIMIT:g}")
         if self.scenario not in STORIES:
             raise ValueError(f"scenario {self.scenario!r}: expected one of {', '.join(STORIES)}")
+        if self.mode not in MODES:
+            raise ValueError(f"mode {self.mode!r}: expected one of {', '.join(MODES)}")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -55,6 +60,11 @@ class Plan:
     def busy(self) -> int:
         """How many nodes the job takes."""
         return self.nodes - 1
+
+    @property
+    def observes(self) -> bool:
+        """Whether remediation only says what it would do."""
+        return self.mode == OBSERVE
 
     @property
     def fails(self) -> bool:

@@ -25,7 +25,10 @@ class Beat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One look at everything, `at_seconds` of simulated time after the start."""
+    """One look at everything, `at_seconds` of simulated time after the start.
+
+    `would` is what remediation says that it would do, where it only observes.
+    """
 
     at_seconds: float
     states: dict[str, str]
@@ -38,6 +41,7 @@ class Observation:
     pods_on_failing: int
     pods_running: int
     failed: bool
+    would: str = ""
 
 
 @dataclass(slots=True)
@@ -50,12 +54,13 @@ class Story:
     seen: dict[Beat, float] = field(default_factory=dict)
     highest: float = 0.0
     strangers: set[str] = field(default_factory=set)
+    would: str = ""
 
     def follow(self, look: Observation) -> list[str]:
         """Return the sentences that this observation adds."""
         told = [
             *self._watching(look), *self._climbing(look), *self._alerted(look),
-            *self._excluded(look), *self._moved(look), *self._failed(look),
+            *self._judged(look), *self._excluded(look), *self._moved(look), *self._failed(look),
         ]  # fmt: skip
         self.strangers |= set(look.cordoned) - {self.failing}
         return told
@@ -82,6 +87,14 @@ class Story:
         late = ["beats came out of order"] if order != sorted(order) else []
         wrong = [f"{node} was healthy and was cordoned" for node in sorted(self.strangers)]
         return missing + late + wrong
+
+    def faults_observed(self) -> list[str]:
+        """Return what is missing or wrong where nothing was to be done but to say what would be."""
+        wanted = [beat for beat in Beat if beat not in (Beat.EXCLUDED, Beat.MOVED)]
+        missing = [f"never seen: {beat}" for beat in wanted if beat not in self.seen]
+        silent = [] if self.would else ["remediation never said what it would do"]
+        touched = sorted(self.strangers | ({self.failing} if self.excluded else set()))
+        return missing + silent + [f"{node} was cordoned, in mode observe" for node in touched]
 
     def lead_seconds(self) -> float | None:
         """Return how long before the failure the last work had left, in simulated seconds."""
@@ -120,6 +133,12 @@ class Story:
         if not self._once(Beat.ALERTED, look, happened=bool(look.alerts)):
             return []
         return [f"{self.failing}: Prometheus fires {', '.join(sorted(set(look.alerts)))}."]
+
+    def _judged(self, look: Observation) -> list[str]:
+        if look.would in ("", self.would):
+            return []
+        self.would = look.would
+        return [f"{self.failing}: remediation {look.would}."]
 
     def _excluded(self, look: Observation) -> list[str]:
         if not self._once(Beat.EXCLUDED, look, happened=self.failing in look.cordoned):

@@ -71,6 +71,24 @@ def test_work_that_moved_after_the_failure_is_a_fault() -> None:
     assert "beats came out of order" in tale.faults()
 
 
+def test_where_remediation_only_observes_it_says_so_and_nothing_may_be_touched() -> None:
+    tale, would = story(), "would act: b is cordoned; the mode is observe"
+    quiet, climbing, alerted, excluded, *_ = happy_end()
+    judged = replace(alerted, would=would)
+    for look in (quiet, climbing, alerted):
+        tale.follow(look)
+    assert "remediation never said what it would do" in tale.faults_observed()
+    assert tale.follow(judged) == [f"b: remediation {would}."]
+    assert tale.follow(judged) == []
+    assert tale.follow(replace(judged, would="would act: worse")) == [
+        "b: remediation would act: worse."
+    ]
+    tale.follow(replace(judged, failed=True))
+    assert tale.faults_observed() == []
+    tale.follow(excluded)
+    assert tale.faults_observed() == ["b was cordoned, in mode observe"]
+
+
 def test_a_cordon_of_a_healthy_node_is_a_fault() -> None:
     tale = story()
     for look in happy_end():
