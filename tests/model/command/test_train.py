@@ -44,7 +44,7 @@ def test_two_trainings_differ_in_their_timestamp_only(
     one, other = (onnx.load_from_string(trained(tmp_path / f"{name}.onnx")) for name in ("a", "b"))
     same = [m.graph.SerializeToString(deterministic=True) for m in (one, other)]
     assert same[0] == same[1]
-    infos = [runtime.load(tmp_path / name).info for name in ("a", "b")]
+    infos = [runtime.load(tmp_path / f"{name}.onnx").info for name in ("a", "b")]
     without = [msgspec.structs.replace(info, trained_timestamp=0.0) for info in infos]
     assert without[0] == without[1]
     assert cli.main(["inspect", str(tmp_path / "a.onnx")]) == 0
