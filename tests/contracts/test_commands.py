@@ -12,7 +12,7 @@ import pytest
 from daemon.version import version
 from exporter.__main__ import main as exporter
 from model.cli import main as model
-from remediation import __main__ as remediation_command
+from remediation import program as remediation_command
 from remediation.__main__ import main as remediation
 from simulator.__main__ import main as simulator
 from tests.contracts.catalogues import ROOT
