@@ -12,7 +12,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from remediation.policy.facts.ledger import LedgerFull, hear
+from remediation.policy.facts.suspects import LedgerFull, hear
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,7 +16,7 @@ from remediation.alert import AlertsUndecodable, Ignored, Post, read_post
 from remediation.catalog import PostOutcome
 from remediation.front.gate import Admission, SeldomLog, admission, answer
 from remediation.inbox import Recording
-from remediation.policy.facts.ledger import LedgerFull, without_ghosts
+from remediation.policy.facts.suspects import LedgerFull, without_ghosts
 from remediation.ports import CallFailed, Conflict, swap
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from remediation.policy.facts.ledger import Grant, Hold, Ledger, reconcile
+from remediation.policy.facts.ledger import Grant, Hold, Ledger
+from remediation.policy.facts.suspects import reconcile
 from remediation.policy.guards import budget, facility, rests
 from remediation.policy.guards.eligibility import drained_since
 from remediation.policy.moving import preparing, waves

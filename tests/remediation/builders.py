@@ -8,11 +8,12 @@ from remediation.alert import Alert, Remedy, Severity, Status
 from remediation.policy.bounds.limits import EvidenceBar, Limits, Mode, Policy, ReleaseBar, Rung
 from remediation.policy.bounds.migration import MigrationBar
 from remediation.policy.facts.evidence import Evidence, Prediction
-from remediation.policy.facts.ledger import Bucket, Ledger, hear
+from remediation.policy.facts.ledger import Bucket, Ledger
 from remediation.policy.facts.mark import Mark, MarkState
 from remediation.policy.facts.node import RISK_TAINT, Node
 from remediation.policy.facts.pod import Pod
 from remediation.policy.facts.snapshot import Snapshot
+from remediation.policy.facts.suspects import hear
 from remediation.policy.facts.taint import Taint
 from remediation.policy.plan import plan
 from remediation.policy.steps import Finding, Plan

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from remediation.policy.bounds.limits import Limits, Mode, Rung
-from remediation.policy.facts.ledger import Bucket, Pause, hear
+from remediation.policy.facts.ledger import Bucket, Pause
 from remediation.policy.facts.mark import MarkState
+from remediation.policy.facts.suspects import hear
 from tests.remediation.builders import (
     NOW,
     a_ledger,

@@ -9,7 +9,8 @@ import pytest
 
 from remediation.inbox import Inbox, Ticket
 from remediation.policy.bounds.limits import Limits
-from remediation.policy.facts.ledger import Ledger, hear
+from remediation.policy.facts.ledger import Ledger
+from remediation.policy.facts.suspects import hear
 from tests.remediation.builders import NOW, an_alert
 from tests.remediation.site import eventually
 

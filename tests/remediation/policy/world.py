@@ -11,9 +11,10 @@ from msgspec.structs import replace
 from remediation.alert import Alert
 from remediation.policy.bounds.limits import Limits, Mode, Policy, Rung
 from remediation.policy.facts.evidence import Evidence
-from remediation.policy.facts.ledger import Ledger, decode, encode, hear
+from remediation.policy.facts.ledger import Ledger, decode, encode
 from remediation.policy.facts.node import FIELD_MANAGER, Node
 from remediation.policy.facts.snapshot import Snapshot
+from remediation.policy.facts.suspects import hear
 from remediation.policy.facts.taint import Effect
 from remediation.policy.guards import domains, use
 from remediation.policy.orders import Order, Verb, give

@@ -6,18 +6,15 @@ import pytest
 
 from remediation.alert import Severity, Status
 from remediation.policy.bounds.limits import Limits
-from remediation.policy.facts.ledger import (
+from remediation.policy.facts.ledger import Ledger, LedgerUnreadable, decode, encode
+from remediation.policy.facts.mark import Mark, MarkUnreadable, decode_mark, encode_mark
+from remediation.policy.facts.suspects import (
     MOST_GHOSTS,
-    Ledger,
     LedgerFull,
-    LedgerUnreadable,
-    decode,
-    encode,
     hear,
     reconcile,
     without_ghosts,
 )
-from remediation.policy.facts.mark import Mark, MarkUnreadable, decode_mark, encode_mark
 from remediation.policy.plan import plan
 from tests.remediation.builders import NOW, a_ledger, a_mark, a_suspect_snapshot, an_alert
 

@@ -9,9 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from remediation.policy.bounds.limits import Mode, Rung
-from remediation.policy.facts.ledger import Wave, hear
+from remediation.policy.facts.ledger import Wave
 from remediation.policy.facts.refusal import Reason, Refusal
 from remediation.policy.facts.snapshot import Trial
+from remediation.policy.facts.suspects import hear
 from remediation.policy.plan import plan
 from remediation.policy.steps import EpisodeState
 from tests.remediation.builders import (
