@@ -90,11 +90,16 @@ class Filler:
         """Fill in the background, where the window is cold."""
         if self._is_cold():
             self.state = Backfill.RUNNING
-            threading.Thread(target=self.run, args=(stop,), name="backfill", daemon=True).start()
+            threading.Thread(
+                target=self._beside, args=(stop,), name="backfill", daemon=True
+            ).start()
+
+    def _beside(self, stop: threading.Event) -> None:
+        _yield_to_others()
+        self.run(stop)
 
     def run(self, stop: threading.Event) -> None:
         """Try until it is done, the window is warm by itself, or the attempts are used up."""
-        _yield_to_others()
         for attempt in range(1, self._settings.attempts + 1):
             self.state = Backfill.RUNNING
             if self._attempt(attempt) or stop.wait(self._settings.retry_seconds):

@@ -141,13 +141,13 @@ def test_a_page_that_trickles_in_ends_at_the_deadline(serve) -> None:
         handler.send_response(200)
         handler.send_header("Transfer-Encoding", "chunked")
         handler.end_headers()
-        for _ in range(20):
+        for _ in range(100):
             handler.wfile.write(b"%x\r\n%s\r\n" % (len(LINE), LINE))
             time.sleep(0.05)
 
     started = time.monotonic()
     assert reason_of(source(serve(trickle), deadline_seconds=0.2)) is Reason.TIMEOUT
-    assert time.monotonic() - started < 0.6
+    assert time.monotonic() - started < 2.5, "the whole page takes five seconds"
 
 
 def test_a_connection_that_breaks_keeps_the_lines_that_came(serve) -> None:
