@@ -58,7 +58,8 @@ def admit(site: Site) -> None:
 def let_go(site: Site) -> None:
     """Take the finalizer off what was replaced, as is done once the replacement is there."""
     for pod in site.core.list_namespaced_pod(site.namespace).items:
-        if pod.metadata.deletion_timestamp is not None:
+        # One without a finalizer may be gone before it is asked for.
+        if pod.metadata.deletion_timestamp is not None and pod.metadata.finalizers:
             site.core.patch_namespaced_pod(
                 pod.metadata.name, site.namespace, {"metadata": {"finalizers": None}}
             )
