@@ -62,20 +62,7 @@ def asked_back(node: Node, ledger: Ledger) -> str | None:
 
 def give_back(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot, order: str) -> Turn:
     """Release a node because a person says so, without soak and without probation."""
-    step = NodeWrite(
-        decision=Decision.RELEASE,
-        node=node,
-        mark=None,
-        effect=None,
-        unschedulable=False if node.cordon_is_ours else None,
-        sentence=f"{node.name} is released by {order}",
-    )
-
-    def change(ledger: Ledger) -> Ledger:
-        lighter = _without_grant(ledger, node.name)
-        return _returned(lighter, node, mark, snapshot, trusted=False)
-
-    return act(episode, state_of(mark), step, change)
+    return _released(episode, node, mark, snapshot, f"{node.name} is released by {order}")
 
 
 def relapse(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot, why: str) -> Turn:
@@ -153,13 +140,18 @@ def _trust(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot) -> Turn
 
 def _release(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot) -> Turn:
     how = "on probation" if mark.state is MarkState.PROBATION else "for the whole soak"
+    sentence = f"{node.name} is released: it stayed well {how}"
+    return _released(episode, node, mark, snapshot, sentence)
+
+
+def _released(episode: Episode, node: Node, mark: Mark, snapshot: Snapshot, sentence: str) -> Turn:
     step = NodeWrite(
         decision=Decision.RELEASE,
         node=node,
         mark=None,
         effect=None,
         unschedulable=False if node.cordon_is_ours else None,
-        sentence=f"{node.name} is released: it stayed well {how}",
+        sentence=sentence,
     )
 
     def change(ledger: Ledger) -> Ledger:
