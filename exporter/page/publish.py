@@ -6,7 +6,7 @@ series with it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -76,10 +76,10 @@ def series(view: View, version: str) -> Iterator[tuple[str, Rows]]:
 
 def family(metric: catalog.Metric, rows: Rows) -> Metric:
     """Return the family of a catalogued metric with these rows."""
-    kind: Any = CounterMetricFamily if metric.kind is catalog.Kind.COUNTER else GaugeMetricFamily
-    built: Metric = kind(metric.name, metric.help, labels=metric.labels)
+    kind = CounterMetricFamily if metric.kind is catalog.Kind.COUNTER else GaugeMetricFamily
+    built = kind(metric.name, metric.help, labels=metric.labels)
     for labels, value in rows:
-        built.add_metric(labels, value)  # type: ignore[attr-defined]
+        built.add_metric(labels, value)
     return built
 
 

@@ -70,6 +70,9 @@ class Stage:
     def well(self) -> bool:
         return {INLET, POWER_SERIES} <= self.series().keys()
 
+    def has_opened(self, sessions: int) -> bool:
+        return self.bmc.opened == sessions
+
     def wait(self, holds: Callable[[], object], what: str) -> None:
         eventually(holds, what, 20.0)
 
