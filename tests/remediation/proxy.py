@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 import threading
 from enum import Enum
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Self
+from http.server import BaseHTTPRequestHandler
+from typing import TYPE_CHECKING
 
 import requests
 import yaml
 from urllib3.exceptions import HTTPError
+
+from tests.factories.loopback import Loopback, LoopbackServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +35,7 @@ _REFUSALS = {
 }
 
 
-class Proxy:
+class Proxy(Loopback):
     """Plain HTTP in front of the API server that `kubeconfig` names.
 
     `fate` is asked for every request with method and path, `read` is told it with
@@ -49,6 +50,9 @@ class Proxy:
         read: Callable[[str, str, bytes], None] = lambda _method, _path, _body: None,
         late_seconds: float = 0.0,
     ) -> None:
+        server = _Server(("127.0.0.1", 0), _Handler)
+        server.proxy = self
+        super().__init__(server)
         document = yaml.safe_load(kubeconfig.read_text("utf-8"))
         cluster = document["clusters"][0]["cluster"]
         self.upstream = cluster["server"]
@@ -60,30 +64,18 @@ class Proxy:
         self.read = read
         self.late_seconds = late_seconds
         self.held = threading.Event()
-        self.closing = threading.Event()
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.proxy = self
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
 
     def __exit__(self, *_: object) -> None:
-        self.closing.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__exit__(*_)
         self.session.close()
 
     def write_kubeconfig(self, path: Path) -> Path:
         named = "proxy"
-        host, port = self._server.server_address[:2]
         document = {
             "apiVersion": "v1",
             "kind": "Config",
             "current-context": named,
-            "clusters": [{"name": named, "cluster": {"server": f"http://{host!s}:{port}"}}],
+            "clusters": [{"name": named, "cluster": {"server": self.url}}],
             "users": [{"name": named, "user": {"token": self.token}}],
             "contexts": [{"name": named, "context": {"cluster": named, "user": named}}],
         }
@@ -91,14 +83,8 @@ class Proxy:
         return path
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
+class _Server(LoopbackServer):
     proxy: Proxy
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Ignore a client that was killed, which is the point of the test, and nothing else."""
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 class _Handler(BaseHTTPRequestHandler):

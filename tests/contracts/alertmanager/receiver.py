@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+from tests.factories.loopback import Loopback, LoopbackServer
 
 SLOW_SECONDS = 30.0
 ANSWERED = "/answered/200"
@@ -24,45 +25,25 @@ class Call:
     body: dict[str, Any] | None
 
 
-class Receiver:
+class Receiver(Loopback):
     """Answers `/NAME/STATUS` with that status, `/slow/200` long after; a context.
 
     A redirection leads to a path that answers 200.
     """
 
     def __init__(self) -> None:
+        server = _Server(("127.0.0.1", 0), _Handler)
+        server.receiver = self
+        super().__init__(server)
         self.calls: list[Call] = []
-        self.closing = threading.Event()
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.receiver = self
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.closing.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    @property
-    def url(self) -> str:
-        host, port = self._server.server_address[:2]
-        return f"http://{host!s}:{port}"
 
     def of(self, path: str) -> list[Call]:
         """What came to one path, in its order."""
         return [call for call in self.calls if call.path == path]
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
+class _Server(LoopbackServer):
     receiver: Receiver
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Ignore a client that hung up, which is the point of some tests."""
 
 
 class _Handler(BaseHTTPRequestHandler):
