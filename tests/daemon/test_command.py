@@ -31,6 +31,8 @@ def test_ctrl_c_while_a_command_imports_what_it_needs_is_one_line_too(package: s
     """SIGINT in the import of the command itself, which is where a hurried hand meets it."""
     program = (
         "import importlib.abc, os, signal, sys\n"
+        # What is started in the background ignores Ctrl-C, and so would what it starts.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "class Hurry(importlib.abc.MetaPathFinder):\n"
         "    def find_spec(self, name, path=None, target=None):\n"
         "        if name == 'argparse':\n"
