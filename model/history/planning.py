@@ -120,6 +120,7 @@ def agrees(known: Plan, asked: Asked, *, until: bool) -> None:
     """
     pairs: dict[str, tuple[object, object]] = {
         "another question": (known.question, asked.question),
+        "another --tenant": (known.server.tenant, asked.server.tenant),
         "another list of --incidents": (known.incidents, digest(asked.incidents)),
         "another number of --days": (known.end - known.start, asked.end - asked.start),
     }

@@ -84,7 +84,7 @@ def _read(
     history: History, names: Sequence[str], incidents: Sequence[Incident], tell: Bars
 ) -> Past:
     asked, reader, found, folder = history
-    wanted = Wanted(asked.question, asked_channels(names), asked.start, asked.end)
+    wanted = Wanted(asked.question, asked_channels(names), asked.start, asked.end, asked.server)
     chunks = Chunks(folder, wanted, reader)
     timelines = []
     for done, node in enumerate(found, 1):

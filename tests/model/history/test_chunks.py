@@ -23,7 +23,7 @@ from tests.factories.prometheus import FakePrometheus
 STEPS = 1_500
 NAMES = ("gpu_temperature_celsius", "gpu_energy_joules_total", "node_power_watts")
 ADDRESS = [Address("node", "n1")]
-WANTED = Wanted(Question(), NAMES, START, START + STEPS * 60)
+END = START + STEPS * 60
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +38,9 @@ def server(site: SimulatedSite) -> Iterator[FakePrometheus]:
     fake.close()
 
 
-def chunks(folder: Path, server: FakePrometheus, wanted: Wanted = WANTED) -> Chunks:
-    return Chunks(folder, wanted, connect(Server(server.url)))
+def chunks(folder: Path, server: FakePrometheus) -> Chunks:
+    there = Server(server.url)
+    return Chunks(folder, Wanted(Question(), NAMES, START, END, there), connect(there))
 
 
 def test_what_is_on_disk_is_what_the_page_said(
@@ -48,7 +49,7 @@ def test_what_is_on_disk_is_what_the_page_said(
     kept = chunks(tmp_path, server)
     told: list[tuple[int, int]] = []
     kept.fetch("n1", ADDRESS, lambda done, total: told.append((done, total)))
-    got = assemble(kept, "n1", NAMES, WANTED.start, WANTED.end)
+    got = assemble(kept, "n1", NAMES, START, END)
     history = site.histories[0]
     columns = [history.channels.index(name) for name in NAMES]
     np.testing.assert_array_equal(got.values, history.values[:, :, columns])
@@ -86,14 +87,7 @@ def test_a_read_that_fails_keeps_what_it_had_and_leaves_no_half_file(
     server.answer = lambda asked: site(asked) if len(server.asked) < 2 else (400, {}, b"no more")
     with pytest.raises(HistoryUnreadable, match="no more"):
         chunks(tmp_path, server).fetch("n1", ADDRESS, lambda *_: None)
-    assert [path.suffix for path in tmp_path.rglob("*.*")] == [".npz"]
-
-
-def test_another_question_never_mixes_with_this_one(tmp_path: Path, server: FakePrometheus) -> None:
-    other = Wanted(Question(match={"cluster": "b"}), NAMES, WANTED.start, WANTED.end)
-    chunks(tmp_path, server).fetch("n1", ADDRESS, lambda *_: None)
-    chunks(tmp_path, server, other).fetch("n1", ADDRESS, lambda *_: None)
-    assert len(list(tmp_path.iterdir())) == 2
+    assert {path.suffix for path in tmp_path.rglob("*.*")} == {".npz", ".json"}
 
 
 def test_nodes_are_found_by_their_label_and_its_pattern(
@@ -101,10 +95,10 @@ def test_nodes_are_found_by_their_label_and_its_pattern(
 ) -> None:
     reader = connect(Server(server.url))
     whole = Question(labels=("node",), pattern="n(.*)")
-    (found,) = discover(reader, whole, WANTED.start, WANTED.end)
+    (found,) = discover(reader, whole, START, END)
     assert (found.name, found.addresses) == ("1", (Address("node", "n1"),))
     with pytest.raises(PlanRefused, match=r"1 values of node, none of which .* for example n1"):
-        discover(reader, Question(nodes="gpu-.*"), WANTED.start, WANTED.end)
+        discover(reader, Question(nodes="gpu-.*"), START, END)
 
 
 def test_an_answer_without_any_series_is_an_error_and_says_what_to_look_at(
@@ -112,7 +106,7 @@ def test_an_answer_without_any_series_is_an_error_and_says_what_to_look_at(
 ) -> None:
     server.answer = lambda _: None
     with pytest.raises(HistoryUnreadable, match="right server, and the right --family"):
-        discover(connect(Server(server.url)), Question(), WANTED.start, WANTED.end)
+        discover(connect(Server(server.url)), Question(), START, END)
 
 
 def test_nodes_are_found_also_where_the_server_takes_few_steps_at_a_time(

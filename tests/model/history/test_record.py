@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from model.history.access import Server
 from model.history.chunks import Chunks, Wanted
 from model.history.question import Question
 from model.history.record import Record, assemble
@@ -21,7 +22,8 @@ class Memory(Chunks):
 
     def __init__(self, gpus: dict[str, np.ndarray], node: np.ndarray) -> None:
         steps = len(node)
-        super().__init__(Path(), Wanted(Question(), NAMES, START, START + steps * 60), None)
+        wanted = Wanted(Question(), NAMES, START, START + steps * 60, Server("http://a:9090"))
+        super().__init__(Path(), wanted, None)
         over = Steps(START, 60, steps)
         index = {uuid: str(place) for place, uuid in enumerate(gpus)}
         self.told = [(over, Told(Cube(gpus, node, index), unchanged(over)))]
