@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+    from model.history.incidents import Incident
+
 DAY = 86_400
 LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 FRESH_SECONDS = 600
@@ -26,7 +28,11 @@ FRESH_SECONDS = 600
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Whose past, of which time (wall-clock seconds, on the grid), and what is known of it."""
+    """Whose past, of which time (wall-clock seconds, on the grid), and what is known of it.
+
+    `incidents` are the bytes of the site's list and `rows` what it says; without a list both
+    are empty.
+    """
 
     server: Server
     question: Question
@@ -34,6 +40,7 @@ class Asked:
     end: int
     incidents: bytes
     origin: str
+    rows: tuple[Incident, ...] = ()
 
 
 def add(parser: argparse.ArgumentParser, *, required: bool) -> None:
@@ -122,8 +129,11 @@ def read(arguments: argparse.Namespace, wall: Callable[[], float]) -> Asked:
     if start >= end:
         raise Refused(f"--days {arguments.days}: expected more than nothing")
     listed = arguments.incidents
-    content = listed.read_bytes() if listed is not None else b""
-    return Asked(server, question, start, end, content, str(listed or ""))
+    if listed is None:
+        return Asked(server, question, start, end, b"", "")
+    content = listed.read_bytes()
+    rows = tuple(incidents.parse(content, str(listed)))
+    return Asked(server, question, start, end, content, str(listed), rows)
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -46,10 +46,9 @@ def make(
     reader: Reader, asked: Asked, decided: Decided, *, shards: int, fleet: int
 ) -> tuple[Plan, list[str]]:
     """Look at the site; return a plan, and a line for each incident on a node that is not there."""
-    rows = listing.parse(asked.incidents, asked.origin) if asked.incidents else []
     found = discover(reader, asked.question, asked.start, asked.end)
     names = {one.name for one in found}
-    struck = {row.node for row in rows} & names
+    struck = {row.node for row in asked.rows} & names
     made = Plan(
         server=asked.server,
         question=asked.question,
@@ -63,7 +62,7 @@ def make(
         schedule=decided.schedule,
         incidents=digest(asked.incidents),
     )
-    return made, listing.unknown(rows, names)
+    return made, listing.unknown(asked.rows, names)
 
 
 def write(work: Path, made: Plan, incidents: bytes) -> None:

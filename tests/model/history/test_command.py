@@ -86,6 +86,20 @@ def test_a_list_with_mistakes_tells_all_of_them_and_plans_nothing(
     assert server.asked == []
 
 
+@pytest.mark.parametrize("content", ["", "gpu-a1,2023-11-15T00:00:00Z,power\n"])
+@pytest.mark.parametrize("command", ["plan", "backtest"])
+def test_a_list_without_a_header_is_no_list_of_nothing(
+    server: FakePrometheus, tmp_path: Path, command: str, content: str
+) -> None:
+    listed = tmp_path / "list.csv"
+    listed.write_text(content)
+    line = [command, *([str(cli.BUNDLED)] if command == "backtest" else [])]
+    line += ["--prometheus", server.url, "--work", str(tmp_path), "--incidents", str(listed)]
+    with pytest.raises(SystemExit, match=r"list.csv: 1 row(.|\n)*expected a header with node"):
+        cli.main(line)
+    assert server.asked == []
+
+
 def test_a_server_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
     """A refused connection at the very first question: no wait makes an address right."""
     line = ["plan", "--prometheus", "http://127.0.0.1:9", "--work", str(tmp_path)]
