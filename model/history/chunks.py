@@ -6,7 +6,10 @@ server or tenant has another folder, and never mixes with this one.  `asked.json
 says in the folder what that was.
 
 A file holds `names`, `start`, `seconds`, `gpu` float64 [gpu, step, channel],
-`node` float64 [step, channel], `uuids`, `indices` [gpu] and `changed` [step].
+`node` float64 [step, channel], `uuids`, `indices` [gpu], `changed` [step] and
+`conflicts`.  One that holds nothing at all is written too, so that what was read
+is known, but is asked for again by the next run: a tenant that is not ours, or a
+store that is not up yet, answers that way.
 """
 
 from __future__ import annotations
@@ -110,7 +113,8 @@ class Chunks:
         pieces = self.wanted.pieces()
         for done, over in enumerate(pieces):
             report(done, len(pieces))
-            if self._kept(node, over) is None:
+            held = self._kept(node, over)
+            if held is None or held.cube.empty:
                 self.keep(node, over, self._ask(addresses, over))
         report(len(pieces), len(pieces))
 
@@ -159,6 +163,7 @@ class Chunks:
                 "uuids": np.array(uuids, dtype=str),
                 "indices": np.array([cube.index[u] for u in uuids], dtype=str),
                 "changed": told.changed,
+                "conflicts": np.array(cube.conflicts),
             },
         )
 
@@ -170,7 +175,8 @@ class Chunks:
                 uuids = [str(uuid) for uuid in held["uuids"]]
                 gpu = dict(zip(uuids, held["gpu"], strict=True))
                 index = dict(zip(uuids, map(str, held["indices"]), strict=True))
-                return Told(Cube(gpu, held["node"], index), held["changed"])
+                cube = Cube(gpu, held["node"], index, int(held["conflicts"]))
+                return Told(cube, held["changed"])
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, EOFError, zipfile.BadZipFile):
@@ -208,8 +214,10 @@ def _put_in(folder: Path) -> Put | None:
 def _joined(question: Question, names: Sequence[str], over: Steps, parts: Iterator[Part]) -> Told:
     """Lay the answers, each of some channels and some steps, side by side."""
     whole = Told(Cube({}, nothing(over, names), {}), unchanged(over))
+    conflicts = 0
     for part in parts:
         told = question.decode(part.series, part.over, part.names)
+        conflicts += told.cube.conflicts
         first = round((part.over.start - over.start) / over.seconds)
         rows = slice(first, first + part.over.count)
         columns = [names.index(name) for name in part.names]
@@ -218,7 +226,7 @@ def _joined(question: Question, names: Sequence[str], over: Steps, parts: Iterat
         for uuid, found in told.cube.gpu.items():
             whole.cube.index[uuid] = told.cube.index[uuid]
             whole.cube.gpu.setdefault(uuid, nothing(over, names))[rows, columns] = found
-    return whole
+    return replace(whole, cube=replace(whole.cube, conflicts=conflicts))
 
 
 def between(over: Steps, told: Told, first: int, last: int) -> tuple[Steps, Told] | None:
@@ -231,4 +239,4 @@ def between(over: Steps, told: Told, first: int, last: int) -> tuple[Steps, Told
     cube = told.cube
     gpu = {uuid: found[cut] for uuid, found in cube.gpu.items()}
     steps = replace(over, start=over.start + begin * over.seconds, count=end - begin)
-    return steps, Told(Cube(gpu, cube.node[cut], cube.index), told.changed[cut])
+    return steps, Told(Cube(gpu, cube.node[cut], cube.index, cube.conflicts), told.changed[cut])

@@ -16,9 +16,10 @@ from model.history.question import Address, Question
 from model.history.reader import connect
 from model.history.record import assemble
 from model.history.refused import PlanRefused
+from model.history.timeline import LeftOut, timeline
 from simulator.history import Recording
 from tests.factories.history import START, SimulatedSite
-from tests.factories.prometheus import FakePrometheus
+from tests.factories.prometheus import Asked, FakePrometheus, Told
 
 STEPS = 1_500
 NAMES = ("gpu_temperature_celsius", "gpu_energy_joules_total", "node_power_watts")
@@ -88,6 +89,25 @@ def test_a_read_that_fails_keeps_what_it_had_and_leaves_no_half_file(
     with pytest.raises(HistoryUnreadable, match="no more"):
         chunks(tmp_path, server).fetch("n1", ADDRESS, lambda *_: None)
     assert {path.suffix for path in tmp_path.rglob("*.*")} == {".npz", ".json"}
+
+
+def test_an_answer_of_nothing_is_asked_for_again_and_is_left_out_by_its_name(
+    tmp_path: Path, server: FakePrometheus, site: SimulatedSite
+) -> None:
+    def barred(asked: Asked) -> Told | None:
+        """Answer as another tenant would from the second half day on."""
+        return None if asked.start > START + 600 * 60 else site(asked)
+
+    server.answer = barred
+    chunks(tmp_path, server).fetch("n1", ADDRESS, lambda *_: None)
+    first = len(server.asked)
+    past = timeline(assemble(chunks(tmp_path, server), "n1", NAMES, START, END), [])
+    assert past.left_out_hours == {LeftOut.EMPTY: 13}
+    server.answer = site
+    chunks(tmp_path, server).fetch("n1", ADDRESS, lambda *_: None)
+    assert len(server.asked) == first + 2
+    past = timeline(assemble(chunks(tmp_path, server), "n1", NAMES, START, END), [])
+    assert (past.left_out_hours, past.hours) == ({}, 25.0)
 
 
 def test_nodes_are_found_by_their_label_and_its_pattern(
