@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from daemon import destinations
+from daemon import destinations, numbers
 from daemon.version import add_version
 from model import inspection, judging, rebasing, runtime
 from model.history import cli as site
@@ -112,7 +112,7 @@ def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="the .onnx file to write; with a site's history, the folder of models that exporters "
         "read (setting model.directory)",
     )
-    train.add_argument("--seed", type=int, help="decides every weight (default: 7)")
+    train.add_argument("--seed", type=numbers.seed, help="decides every weight (default: 7)")
     train.add_argument(
         "--weights",
         action="store_true",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from daemon import destinations
+from daemon import destinations, numbers
 from model import runtime
 
 SEED = 7
@@ -18,7 +18,7 @@ def add_evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     evaluate.add_argument("file", type=Path, help="the .onnx file to judge")
     evaluate.add_argument("--simulate", choices=SIZES, default="bundled")
     evaluate.add_argument(
-        "--seed", type=int, default=SEED, help="the test split of this seed (default: 7)"
+        "--seed", type=numbers.seed, default=SEED, help="the test split of this seed (default: 7)"
     )
     evaluate.add_argument(
         "--profile",
@@ -35,7 +35,7 @@ def add_evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     evaluate.add_argument(
         "--quiet-node-weeks",
-        type=int,
+        type=numbers.whole(1),
         metavar="N",
         help="count false alerts on N node-weeks in which nothing fails, and calibrate by them",
     )
@@ -55,7 +55,9 @@ def add_strangers(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         "either, are taken over (default: fit them anew)",
     )
     strangers.add_argument("--simulate", choices=SIZES, default="bundled")
-    strangers.add_argument("--seed", type=int, default=SEED, help="decides everything (default: 7)")
+    strangers.add_argument(
+        "--seed", type=numbers.seed, default=SEED, help="decides everything (default: 7)"
+    )
     strangers.add_argument("--json", type=Path, help="also write the table here as JSON")
     strangers.set_defaults(run=_leave_each_out)
 
@@ -79,10 +81,6 @@ def _evaluate(arguments: argparse.Namespace) -> None:
 
     weeks, html = arguments.quiet_node_weeks, arguments.html
     if weeks is not None:
-        if weeks < 1:
-            raise SystemExit(
-                f"forewarn-model: evaluate: --quiet-node-weeks {weeks}: expected 1 or more"
-            )
         judging.count_quiet(
             arguments.file,
             weeks,

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from daemon import destinations
+from daemon import destinations, numbers
 from model import runtime
 from model.history.refused import Refused
 from model.schema import Cause
@@ -23,6 +23,7 @@ fail more often.  An exporter takes a file that was set anew for another one:
 its memory of the node's last days begins again."""
 
 GIVEN = "hand"
+MOST_PER_WEEK = 7.0 * 24.0
 
 
 def add_rebase(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -41,7 +42,12 @@ def add_rebase(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="JSON",
         help="as `backtest --json` has counted on this site",
     )
-    rate.add_argument("--failures-per-node-week", type=float, metavar="RATE", help="as you know it")
+    rate.add_argument(
+        "--failures-per-node-week",
+        type=numbers.above(0.0, MOST_PER_WEEK),
+        metavar="RATE",
+        help="as you know it; at most one an hour",
+    )
     rebase.add_argument(
         "--share",
         action="append",
@@ -59,7 +65,7 @@ def add_rebase(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def _rebase(arguments: argparse.Namespace) -> None:
     rates, origin = None, GIVEN
     if arguments.backtest is None:
-        rates = _given(arguments.failures_per_node_week, arguments.share)
+        rates = _given(arguments.share)
     elif arguments.share:
         raise SystemExit("forewarn-model: rebase: --share goes with --failures-per-node-week only")
     _check(arguments)
@@ -96,13 +102,8 @@ def _check(arguments: argparse.Namespace) -> None:
             destinations.file("FILE", file)
 
 
-def _given(rate: float, shares: Sequence[str]) -> dict[str, float]:
-    """Return the shares that were given by hand, of a rate that can be one."""
-    if not 0.0 < rate <= 7 * 24:
-        raise SystemExit(
-            f"forewarn-model: rebase: --failures-per-node-week {rate:g}: expected more than 0, and "
-            "at most one an hour"
-        )
+def _given(shares: Sequence[str]) -> dict[str, float]:
+    """Return the shares that were given by hand."""
     given: dict[str, float] = {}
     for text in shares:
         cause, _, share = text.partition("=")

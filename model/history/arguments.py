@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from daemon import numbers
 from model.history import incidents
 from model.history.access import Server
 from model.history.plan import grid
@@ -83,7 +84,7 @@ def add(parser: argparse.ArgumentParser, *, required: bool) -> None:
         metavar="LABEL=VALUE",
         help="label that every series must carry, as cluster=example; repeatable",
     )
-    one("--days", type=float, default=30.0, help="how far back (default: 30)")
+    one("--days", type=numbers.days, default=30.0, help="how far back (default: 30)")
     one(
         "--until",
         metavar="TIME",
@@ -127,7 +128,7 @@ def read(arguments: argparse.Namespace, wall: Callable[[], float]) -> Asked:
     end = grid(_moment(arguments.until) if arguments.until else wall() - FRESH_SECONDS)
     start = end - round(arguments.days * DAY) // STEP_SECONDS * STEP_SECONDS
     if start >= end:
-        raise Refused(f"--days {arguments.days}: expected more than nothing")
+        raise Refused(f"--days {arguments.days:g}: expected more than nothing")
     listed = arguments.incidents
     if listed is None:
         return Asked(server, question, start, end, b"", "")

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from daemon import destinations
+from daemon import destinations, numbers
 from daemon.clocks import system_clock
 from daemon.prometheus import HistoryUnreadable
 from model import runtime
@@ -60,8 +60,8 @@ def add_train(parser: argparse.ArgumentParser) -> None:
     """Add what `train` needs for a site's history."""
     flags.add(parser, required=False)
     _add_work(parser, required=False)
-    parser.add_argument("--fleet-nodes", type=int, default=FLEET_NODES, help=_FLEET)
-    parser.add_argument("--shards", type=int, default=1, help=_SHARDS)
+    parser.add_argument("--fleet-nodes", type=numbers.whole(1), default=FLEET_NODES, help=_FLEET)
+    parser.add_argument("--shards", type=numbers.whole(1), default=1, help=_SHARDS)
     parser.add_argument("--schedule", choices=("full", "tiny"), help=_SCHEDULE)
     parser.add_argument(
         "--only",
@@ -70,7 +70,7 @@ def add_train(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--shard",
-        type=int,
+        type=numbers.whole(0),
         metavar="INDEX",
         help=f"only the nodes of this share of the plan, from 0 (default: ${INDEX}, else all)",
     )
@@ -86,10 +86,10 @@ def add_plan(commands: Commands) -> None:
     )
     flags.add(plan, required=True)
     _add_work(plan, required=True)
-    plan.add_argument("--shards", type=int, default=1, help=_SHARDS)
-    plan.add_argument("--fleet-nodes", type=int, default=FLEET_NODES, help=_FLEET)
+    plan.add_argument("--shards", type=numbers.whole(1), default=1, help=_SHARDS)
+    plan.add_argument("--fleet-nodes", type=numbers.whole(1), default=FLEET_NODES, help=_FLEET)
     plan.add_argument("--schedule", choices=("full", "tiny"), help=_SCHEDULE)
-    plan.add_argument("--seed", type=int, help="decides every weight (default: 7)")
+    plan.add_argument("--seed", type=numbers.seed, help="decides every weight (default: 7)")
     plan.add_argument(
         "--simulate",
         choices=("bundled", "tiny", "none"),

@@ -60,7 +60,7 @@ def test_a_plan_says_what_it_found_and_is_written(
         (["--match", "cluster"], "--match 'cluster': expected LABEL=VALUE"),
         (["--nodes", "("], "--nodes '(': not a regular expression"),
         (["--until", "2026-10-25 02:30"], "--until '2026-10-25 02:30': expected an offset or Z"),
-        (["--days", "0"], "--days 0.0: expected more than nothing"),
+        (["--days", "0.0001"], "--days 0.0001: expected more than nothing"),
         (["--token-file", "/nowhere"], "secret_unreadable: /nowhere"),
         (["--nodes", "cpu.*"], "2 values of node, none of which is a node"),
     ],

@@ -157,8 +157,6 @@ def test_the_rate_of_a_backtest_is_taken_from_what_it_wrote(
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        (["--failures-per-node-week", "0"], "expected more than 0"),
-        (["--failures-per-node-week", "nan"], "expected more than 0"),
         (["--failures-per-node-week", "1", "--share", "luck=1"], "expected CAUSE=SHARE"),
         (["--failures-per-node-week", "1", "--share", "memory=1.2"], "leave something"),
         (["--backtest", __file__], "not the JSON of a backtest"),
