@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from daemon import destinations, numbers
+from daemon.combinations import WrongLine, unread
 from model import runtime
 
 SEED = 7
@@ -39,7 +40,7 @@ def add_evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="N",
         help="count false alerts on N node-weeks in which nothing fails, and calibrate by them",
     )
-    evaluate.set_defaults(run=_evaluate)
+    evaluate.set_defaults(run=_evaluate, parser=evaluate)
 
 
 def add_strangers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -67,14 +68,14 @@ def left_out(kinds: list[str]) -> frozenset[str]:
     from simulator.faults import STORIES
 
     if unknown := sorted(set(kinds) - STORIES.keys()):
-        raise SystemExit(
-            f"forewarn-model: train: --leave-out {unknown[0]!r}: "
-            f"expected one of {', '.join(STORIES)}"
-        )
+        raise WrongLine(f"--leave-out {unknown[0]!r}: expected one of {', '.join(STORIES)}")
     return frozenset(kinds)
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:
+    if arguments.quiet_node_weeks is not None:
+        why = "--quiet-node-weeks counts false alerts alone: it has neither page nor rivals"
+        unread(arguments, arguments.parser, ("html", "without_rivals"), why)
     _check(html=arguments.html, json=arguments.json)
     runtime.load(arguments.file)
     from model.training.commands import evaluate as judging

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from daemon import destinations, numbers
+from daemon.combinations import WrongLine
 from model import runtime
 from model.history.refused import Refused
 from model.schema import Cause
@@ -67,7 +68,7 @@ def _rebase(arguments: argparse.Namespace) -> None:
     if arguments.backtest is None:
         rates = _given(arguments.share)
     elif arguments.share:
-        raise SystemExit("forewarn-model: rebase: --share goes with --failures-per-node-week only")
+        raise WrongLine("--share goes with --failures-per-node-week only")
     _check(arguments)
     from model.training.artefacts import rebase
     from model.training.fitting import base_rate
@@ -92,7 +93,7 @@ def _check(arguments: argparse.Namespace) -> None:
     """Look at the files that are named; what the extra brings is not needed for that."""
     if arguments.out is not None:
         if len(arguments.files) > 1:
-            raise SystemExit("forewarn-model: rebase: --out takes one file")
+            raise WrongLine("--out takes one file")
         destinations.file("--out", arguments.out, ending=".onnx")
     if arguments.backtest is not None:
         arguments.backtest.open("rb").close()
@@ -110,13 +111,12 @@ def _given(shares: Sequence[str]) -> dict[str, float]:
         try:
             given[Cause(cause)] = float(share)
         except ValueError:
-            raise SystemExit(
-                f"forewarn-model: rebase: --share {text!r}: expected CAUSE=SHARE, of "
-                f"{', '.join(Cause)}"
+            raise WrongLine(
+                f"--share {text!r}: expected CAUSE=SHARE, of {', '.join(Cause)}"
             ) from None
     if not _divides(given):
-        raise SystemExit(
-            "forewarn-model: rebase: --share: expected shares above 0 that leave something for the "
+        raise WrongLine(
+            "--share: expected shares above 0 that leave something for the "
             "causes without one, or add up to 1 over all"
         )
     return given

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from daemon import numbers
 from daemon.clocks import Clock, system_clock
+from daemon.combinations import unread
 from daemon.lifecycle import Lifecycle
 from daemon.secrets import SecretFile, SecretUnreadable
 from daemon.serving import Server
@@ -33,6 +34,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 TREE_THREADS = 3
+OF_NODES = (
+    *("nodes", "racks", "gpus", "seed", "workload", "scenario", "node", "gpu", "onset_seconds"),
+    *("duration_seconds", "severity", "speed", "step_seconds", "prefill_seconds"),
+    *("bmc_user", "bmc_password_file", "json"),
+)
 TIME = numbers.real(0.0, numbers.LONGEST_SECONDS)
 EPILOG = """\
 example: six nodes in two racks; on node 2 (from 0) the thermal interface of GPU 5
@@ -134,7 +140,7 @@ def _serve_arguments(serve: argparse.ArgumentParser) -> None:
         help="serve this recorded Redfish tree, without a log-in, in place of nodes; repeatable, "
         "each on the next port",
     )
-    serve.set_defaults(act=_serve)
+    serve.set_defaults(act=_serve, parser=serve)
 
 
 def _calibrate_arguments(calibrate: argparse.ArgumentParser) -> None:
@@ -155,6 +161,7 @@ def _serve(options: argparse.Namespace) -> int:
     clock, lifecycle = system_clock(), Lifecycle()
     lifecycle.install_signals()
     if options.tree:
+        unread(options, options.parser, OF_NODES, "--tree serves recordings in place of nodes")
         return _serve_trees(options, lifecycle)
     fleet = fleet_of(options, clock)
     with tempfile.TemporaryDirectory(prefix="forewarn-simulator-") as folder:

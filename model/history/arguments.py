@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from model.history.incidents import Incident
 
 DAY = 86_400
+NAMES = (
+    *("family", "node_label", "node_pattern", "nodes", "match", "days", "until", "incidents"),
+    *("token_file", "username_file", "password_file", "ca_file", "tenant"),
+)
+"""What says how the server of --prometheus is asked; without it nobody reads them."""
 LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 FRESH_SECONDS = 600
 """The newest minutes are left out: they may not have reached the server's store yet."""

@@ -128,15 +128,16 @@ def agrees(known: Plan, asked: Asked, *, until: bool) -> None:
     _same(pairs)
 
 
-def holds(known: Plan, said: Mapping[str, object]) -> None:
+def holds(known: Plan, said: Mapping[str, object], fleet_nodes: int | None = None) -> None:
     """Raise `PlanRefused` where what is said of the training (not None) is not in the plan."""
-    _same(
-        {
-            f"another --{name}": (getattr(known, name), value)
-            for name, value in said.items()
-            if value is not None
-        }
-    )
+    pairs: dict[str, tuple[object, object]] = {
+        f"another --{name}": (getattr(known, name), value)
+        for name, value in said.items()
+        if value is not None
+    }
+    if fleet_nodes is not None:
+        pairs["another --fleet-nodes"] = (len(known.fleet), min(fleet_nodes, len(known.nodes)))
+    _same(pairs)
 
 
 def _same(pairs: Mapping[str, tuple[object, object]]) -> None:

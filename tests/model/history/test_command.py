@@ -128,13 +128,28 @@ def test_a_server_that_hangs_up_is_asked_again_and_each_wait_is_told() -> None:
     [
         (["--out", "x"], "expected --prometheus, --work or --simulate SIZE"),
         (["--out", "x", "--prometheus", "http://a:9090"], "--prometheus needs --work"),
-        (["--out", "x", "--work", "/nowhere"], "/nowhere/plan.json: no such file"),
     ],
 )
-def test_training_says_what_it_lacks(line: list[str], words: str) -> None:
-    with pytest.raises(SystemExit) as ended:
-        cli.main(["train", *line])
-    assert words in str(ended.value)
+def test_training_says_what_it_lacks(
+    line: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["train", *line]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_training_by_a_plan_that_is_not_there_says_so() -> None:
+    with pytest.raises(SystemExit, match=r"/nowhere/plan.json: no such file"):
+        cli.main(["train", "--out", "x", "--work", "/nowhere"])
+
+
+def test_a_plan_is_not_carried_out_for_another_number_of_shares_or_nodes(
+    server: FakePrometheus, site: SimulatedSite, tmp_path: Path
+) -> None:
+    assert plan(server, site, tmp_path, "--shards", "5", "--fleet-nodes", "1") == 0
+    line = ["train", "--prometheus", server.url, "--until", str(site.end), "--days", "0.5"]
+    line += ["--work", str(tmp_path), "--out", str(tmp_path / "models")]
+    with pytest.raises(SystemExit, match="of another --shards and another --fleet-nodes: give"):
+        cli.main([*line, "--shards", "4", "--fleet-nodes", "2"])
 
 
 @pytest.mark.parametrize("command", ["plan", "train", "backtest"])
