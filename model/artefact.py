@@ -125,6 +125,9 @@ class ArtefactInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
     base_rate: BaseRate | None = None
     """None in artefacts that were made before they told it."""
+    unseen: tuple[str, ...] = ()
+    """Inputs that no training node showed: the model is blind in them, and whoever runs it
+    shows it nothing there, since it could only take any reading for strange."""
 
     @property
     def names(self) -> tuple[str, ...]:

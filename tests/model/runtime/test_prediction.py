@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
-from model import runtime
+from model import runtime, schema
+from model.artefact import ChannelUse
 from tests.factories import artefact
 
 if TYPE_CHECKING:
@@ -39,3 +41,17 @@ def test_another_file_has_another_digest(tmp_path: Path) -> None:
     one = runtime.load(artefact.write(tmp_path / "a.onnx"))
     other = runtime.load(artefact.write(tmp_path / "b.onnx", version="test-2"))
     assert one.digest != other.digest
+
+
+def test_what_training_never_saw_is_read_as_missing_and_not_as_strange(tmp_path: Path) -> None:
+    channels = tuple(
+        ChannelUse(name, schema.BY_NAME[name].unit, required=False) for name in artefact.NAMES
+    )
+    seeing = runtime.load(artefact.write(tmp_path / "a.onnx", channels=channels))
+    blind = runtime.load(
+        artefact.write(tmp_path / "b.onnx", channels=channels, unseen=(artefact.TEMPERATURE,))
+    )
+    shown = window(80.0)
+    assert seeing.predict(shown, seeing.initial_state(1)).node[-1] == pytest.approx(0.8)
+    assert blind.predict(shown, blind.initial_state(1)).node[-1] == 0.0
+    assert shown[0, -1, 0] == 80.0, "the window of the caller stays as it was"
