@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 import pytest
 
 from model import runtime, schema
-from model.artefact import ChannelUse
+from model.artefact import ArtefactInfo, ChannelUse
 from tests.factories import artefact
 
 if TYPE_CHECKING:
@@ -28,6 +29,14 @@ def test_outputs_carry_the_names_of_the_contract(tmp_path: Path) -> None:
     np.testing.assert_allclose(got.node, [0.2, 0.4, 0.6, 0.8], rtol=1e-6)
     assert got.cause.shape == (6, 4)
     np.testing.assert_array_equal(got.state, [[1.0], [1.0]])
+
+
+def test_what_an_artefact_does_not_say_is_not_written() -> None:
+    """A runtime of before the field refuses an artefact that uses it, and only that."""
+    said = msgspec.json.encode(artefact.info())
+    assert b"unseen" not in said
+    assert b"unseen" in msgspec.json.encode(artefact.info(unseen=("node_power_watts",)))
+    assert msgspec.json.decode(said, type=ArtefactInfo) == artefact.info()
 
 
 def test_loading_leaves_no_tie_to_the_file(tmp_path: Path) -> None:
