@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
+import yaml
 
 from exporter.window import window
 from model.increments import BOARD_ENERGY, POWER_LIMIT, increments
+from model.schema import CHANNELS, Kind
+from tests.contracts.catalogues import RULES
+from tests.contracts.promql import reads
 from tests.model.history.test_record import healthy, seen
 
 KILO = 1_000.0
@@ -84,3 +90,17 @@ def test_r39_downsampled_days_are_left_out_and_raw_ones_are_kept() -> None:
     assert one.coarse == 2
     assert one.present[0].sum() == 1_440
     assert one.present[0, -1_440:].all()
+
+
+def test_r39_no_rule_rates_a_counter_of_the_hardware() -> None:
+    """PromQL takes each fall for a reset, so a switch of replica would be a rate of thousands."""
+    lifetime = {channel.metric for channel in CHANNELS if channel.kind is Kind.COUNTER}
+    rules = [
+        rule["expr"]
+        for path in RULES
+        for group in yaml.safe_load(path.read_text(encoding="utf-8"))["groups"]
+        for rule in group["rules"]
+    ]
+    rated = [expr for expr in rules if re.search(r"\b(i?rate|increase|i?delta)\(", expr)]
+    assert rated
+    assert not [expr for expr in rated if reads(expr).metrics & lifetime]
