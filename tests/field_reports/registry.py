@@ -119,7 +119,9 @@ CASES: dict[int, dict[Part, str]] = {
     36: {T: "field_reports/test_r36_half_past_two_twice.py::r36"},
     37: {
         T: "field_reports/test_r37_a_column_that_never_moves.py::scales_have_a_floor",
-        M: "field_reports/test_r37_a_column_that_never_moves.py::a_channel_that_appears",
+        M: "field_reports/test_r37_a_column_that_never_moves_in_a_nodes_own_model.py"
+        "::for_the_first_time_alerts_nobody",
+        E: "field_reports/test_r37_a_column_that_never_moves_in_a_nodes_own_model.py::drift_speaks",
     },
     38: {T: "field_reports/test_r38_one_gpu_four_hundred_series.py::one_row_a_minute"},
     39: {
