@@ -21,7 +21,7 @@ from simulator.demo.observing import Observer
 from simulator.demo.plan import MIGRATE, MODES, SCALE_LIMIT, Plan
 from simulator.demo.stage import JobNotPlaced, Stage
 from simulator.demo.story import Story
-from simulator.faults import STORIES
+from simulator.faults import EVERY
 from simulator.processes import ProcessFailed
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Narrator:
     def opening(self) -> None:
         """Say what will be shown."""
         plan = self._plan
-        told = STORIES[plan.scenario].summary
+        told = EVERY[plan.scenario].summary
         where = "a real control plane" if plan.real_cluster else "the embedded cluster"
         self.say(
             f"A rack of {plan.nodes} simulated nodes on {where}; a training job runs on "
@@ -189,7 +189,7 @@ def _parser() -> argparse.ArgumentParser:
         "--scenario power-capping, which must end without a cordon",
     )
     add = parser.add_argument
-    add("--scenario", choices=list(STORIES), default="thermal-interface", help="story to tell")
+    add("--scenario", choices=list(EVERY), default="thermal-interface", help="story to tell")
     add("--nodes", type=int, default=4, help="nodes in the rack, one stays free (default 4)")
     add("--scale", type=float, default=60.0, help=f"divides durations, 1 to {SCALE_LIMIT:g} (60)")
     add("--onset-seconds", type=float, default=2_400.0, help="simulated (default 2400)")
