@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from model.training.judging.course import Course, Verdict
     from model.training.judging.replay import Replay
 
-THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 HEADLINE = ("24h", 0.3)
 """Horizon and threshold of the shipped critical alert and of the artefact's summary.
 
 Set by figures of nodes of another seed, but not blindly: what the judged nodes give at
 this and other levels had been seen (decision 0100).
 """
+
+THRESHOLDS = tuple(sorted({0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, HEADLINE[1]}))
 
 PACES_HOURS = (0.0, 6.0, 24.0, 48.0, np.inf)
 """Gradual faults by the time from onset to failure."""
