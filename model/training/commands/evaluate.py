@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Console
 
 from model import runtime, schema
-from model.training.artefacts import constants, export
+from model.training.artefacts import constants, export, sight
 from model.training.artefacts.finish import windows_of
 from model.training.commands.bars import Bars, progress
 from model.training.episodes.dataset import episodes, masked
@@ -125,9 +125,10 @@ def _parity(
     except runtime.ModelRefused as error:
         console.print(f"parity is not looked at: {error}", highlight=False, markup=False)
         return None
-    windows = some_windows(planned)
     places = [SHOWN.index(name) for name in predictor.info.names]
-    return export.difference(graph, predictor, windows[..., places])
+    windows = some_windows(planned)[..., places]
+    sight.hide(windows, graph.scaling)
+    return export.difference(graph, predictor, windows)
 
 
 def _leave(console: Console, whole: str, held: str) -> None:
