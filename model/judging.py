@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from daemon import destinations, numbers
 from daemon.combinations import WrongLine, unread
 from model import runtime
+
+if TYPE_CHECKING:
+    from model.training.worth.sections import Place
 
 SEED = 7
 SIZES = ("bundled", "tiny")
@@ -73,6 +78,7 @@ def add_evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="N",
         help="count false alerts on N node-weeks in which nothing fails, and calibrate by them",
     )
+    _add_write(evaluate)
     evaluate.set_defaults(run=_evaluate, parser=evaluate)
 
 
@@ -97,7 +103,17 @@ def add_strangers(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         "--seed", type=numbers.seed, default=SEED, help="decides everything (default: 7)"
     )
     strangers.add_argument("--json", type=Path, help="also write the table here as JSON")
+    _add_write(strangers)
     strangers.set_defaults(run=_leave_each_out)
+
+
+def _add_write(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--write",
+        type=Path,
+        metavar="PAGE",
+        help="replace this run's sections of a page (docs/evaluation.md): its table, and its bars",
+    )
 
 
 def left_out(kinds: list[str]) -> frozenset[str]:
@@ -113,7 +129,7 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     if arguments.quiet_node_weeks is not None:
         why = "--quiet-node-weeks counts false alerts alone: it has neither page nor rivals"
         unread(arguments, arguments.parser, ("html", "without_rivals"), why)
-    _check(html=arguments.html, json=arguments.json)
+    _check(html=arguments.html, json=arguments.json, write=arguments.write)
     runtime.load(arguments.file)
     from model.training.commands import evaluate as judging
 
@@ -126,6 +142,7 @@ def _evaluate(arguments: argparse.Namespace) -> None:
             arguments.seed,
             profile=arguments.profile,
             json=arguments.json,
+            place=_place(arguments),
         )
         return
     beside = html.with_suffix(".json") if html is not None else None
@@ -137,14 +154,38 @@ def _evaluate(arguments: argparse.Namespace) -> None:
         html=html,
         json=arguments.json or beside,
         with_rivals=not arguments.without_rivals,
+        place=_place(arguments),
     )
 
 
 def _leave_each_out(arguments: argparse.Namespace) -> None:
-    _check(json=arguments.json)
+    _check(json=arguments.json, write=arguments.write)
     from model.training.commands import strangers
 
-    strangers.leave_each_out(arguments.simulate, arguments.seed, arguments.file, arguments.json)
+    strangers.leave_each_out(
+        arguments.simulate,
+        arguments.seed,
+        arguments.file,
+        arguments.json,
+        place=_place(arguments),
+    )
+
+
+def _place(arguments: argparse.Namespace) -> Place | None:
+    """Return the page to write to, with the command that makes its section again."""
+    if arguments.write is None:
+        return None
+    from model.training.worth.sections import Place
+
+    given = vars(arguments)
+    usual = {"simulate": SIZES[0], "seed": SEED, "profile": "full", "quiet_node_weeks": None}
+    line = ["forewarn-model", arguments.command]
+    line += [] if arguments.file is None else [str(arguments.file)]
+    for name, default in usual.items():
+        if name in given and given[name] != default:
+            line += [f"--{name.replace('_', '-')}", str(given[name])]
+    line += ["--without-rivals"] if given.get("without_rivals") else []
+    return Place(arguments.write, shlex.join([*line, "--write", str(arguments.write)]))
 
 
 def _check(**paths: Path | None) -> None:

@@ -23,7 +23,7 @@ from simulator.calibration import command as calibration
 from simulator.calibration import recorded
 from simulator.endpoints.redfish.bmc import Credentials
 from simulator.endpoints.redfish.recorded import RecordedTree
-from simulator.faults import STORIES
+from simulator.faults import EVERY
 from simulator.fleet import STEP_SECONDS, Fleet, lay_out
 from simulator.physics.workload import Workload
 from simulator.recorder import cli as recording
@@ -256,7 +256,7 @@ def _calibrate(options: argparse.Namespace) -> int:
 
 
 def _scenarios(_options: argparse.Namespace) -> int:
-    for kind, told in STORIES.items():
+    for kind, told in EVERY.items():
         sort = "look-alike" if told.lookalike else "quiet"
         if told.cause:
             sort = f"fault, {told.cause}, {told.pace}"

@@ -22,7 +22,7 @@ from simulator.demo.observing import Observer
 from simulator.demo.plan import MIGRATE, MODES, SCALE_LIMIT, Plan
 from simulator.demo.stage import JobNotPlaced, Stage
 from simulator.demo.story import Story
-from simulator.faults import STORIES
+from simulator.faults import EVERY
 from simulator.processes import ProcessFailed
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Narrator:
     def opening(self) -> None:
         """Say what will be shown."""
         plan = self._plan
-        told = STORIES[plan.scenario].summary
+        told = EVERY[plan.scenario].summary
         where = "a real control plane" if plan.real_cluster else "the embedded cluster"
         self.say(
             f"A rack of {plan.nodes} simulated nodes on {where}; a training job runs on "
@@ -191,7 +191,7 @@ def _parser() -> argparse.ArgumentParser:
         "--scenario power-capping, which must end without a cordon",
     )
     add = parser.add_argument
-    add("--scenario", choices=list(STORIES), default="thermal-interface", help="story to tell")
+    add("--scenario", choices=list(EVERY), default="thermal-interface", help="story to tell")
     add(
         "--nodes",
         type=numbers.whole(1),

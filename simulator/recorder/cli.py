@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from daemon import destinations, numbers
 from daemon.clocks import system_clock
 from simulator import mix
-from simulator.faults import STORIES
+from simulator.faults import EVERY, STORIES
 from simulator.recorder import openmetrics, training_set
 from simulator.recorder.progress import Progress
 
@@ -52,7 +52,12 @@ def _history_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `record` and `export` have in common."""
     add = parser.add_argument
     add("--out", type=Path, required=True, help="file to write")
-    add("--scenario", action="append", choices=list(STORIES), help="repeatable; default: all")
+    add(
+        "--scenario",
+        action="append",
+        choices=list(EVERY),
+        help="repeatable; default: all of which sets are drawn",
+    )
     add("--each", type=numbers.whole(1), default=2, help="recordings of every scenario (default 2)")
     add(
         "--field",
