@@ -7,7 +7,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from daemon import destinations
+from daemon import destinations, numbers
+from daemon.combinations import WrongLine, unread
 from model import runtime
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def add_evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     evaluate.add_argument("file", type=Path, help="the .onnx file to judge")
     evaluate.add_argument("--simulate", choices=SIZES, default="bundled")
     evaluate.add_argument(
-        "--seed", type=int, default=SEED, help="the test split of this seed (default: 7)"
+        "--seed", type=numbers.seed, default=SEED, help="the test split of this seed (default: 7)"
     )
     evaluate.add_argument(
         "--profile",
@@ -40,12 +41,12 @@ def add_evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     evaluate.add_argument(
         "--quiet-node-weeks",
-        type=int,
+        type=numbers.whole(1),
         metavar="N",
         help="count false alerts on N node-weeks in which nothing fails, and calibrate by them",
     )
     _add_write(evaluate)
-    evaluate.set_defaults(run=_evaluate)
+    evaluate.set_defaults(run=_evaluate, parser=evaluate)
 
 
 def add_strangers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -61,7 +62,9 @@ def add_strangers(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         "either, are taken over (default: fit them anew)",
     )
     strangers.add_argument("--simulate", choices=SIZES, default="bundled")
-    strangers.add_argument("--seed", type=int, default=SEED, help="decides everything (default: 7)")
+    strangers.add_argument(
+        "--seed", type=numbers.seed, default=SEED, help="decides everything (default: 7)"
+    )
     strangers.add_argument("--json", type=Path, help="also write the table here as JSON")
     _add_write(strangers)
     strangers.set_defaults(run=_leave_each_out)
@@ -81,24 +84,20 @@ def left_out(kinds: list[str]) -> frozenset[str]:
     from simulator.faults import STORIES
 
     if unknown := sorted(set(kinds) - STORIES.keys()):
-        raise SystemExit(
-            f"forewarn-model: train: --leave-out {unknown[0]!r}: "
-            f"expected one of {', '.join(STORIES)}"
-        )
+        raise WrongLine(f"--leave-out {unknown[0]!r}: expected one of {', '.join(STORIES)}")
     return frozenset(kinds)
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:
+    if arguments.quiet_node_weeks is not None:
+        why = "--quiet-node-weeks counts false alerts alone: it has neither page nor rivals"
+        unread(arguments, arguments.parser, ("html", "without_rivals"), why)
     _check(html=arguments.html, json=arguments.json, write=arguments.write)
     runtime.load(arguments.file)
     from model.training.commands import evaluate as judging
 
     weeks, html = arguments.quiet_node_weeks, arguments.html
     if weeks is not None:
-        if weeks < 1:
-            raise SystemExit(
-                f"forewarn-model: evaluate: --quiet-node-weeks {weeks}: expected 1 or more"
-            )
         judging.count_quiet(
             arguments.file,
             weeks,

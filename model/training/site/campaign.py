@@ -97,7 +97,8 @@ class Campaign:
     def chunks(self, names: Sequence[str]) -> Chunks:
         """Return the files that hold the channels `names`, read or not."""
         plan = self.plan
-        wanted = Wanted(plan.question, asked_channels(names), plan.start, plan.end)
+        channels = asked_channels(names)
+        wanted = Wanted(plan.question, channels, plan.start, plan.end, plan.server)
         return Chunks(self.folders.work / "history", wanted, self._reader)
 
     @property

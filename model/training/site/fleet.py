@@ -129,8 +129,11 @@ def regimes_told(timelines: Sequence[Timeline]) -> tuple[str, ...]:
 def told(timelines: Sequence[Timeline]) -> str:
     """Say how much past there is, and what was left out of it."""
     usable = sum(one.hours for one in timelines)
+    conflicts = sum(one.conflicts for one in timelines)
+    twice = f"; {conflicts} samples contradict themselves and are missing" if conflicts else ""
     return (
-        f"{len(timelines)} nodes, {usable:.0f} node hours usable; left out: {left_out(timelines)}"
+        f"{len(timelines)} nodes, {usable:.0f} node hours usable; "
+        f"left out: {left_out(timelines)}{twice}"
     )
 
 
