@@ -101,8 +101,8 @@ def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     train.add_argument(
         "--simulate",
         choices=("bundled", "tiny", "none"),
-        help="how much to simulate: 'bundled' makes the shipped artefact in about half an hour on "
-        "two cores, 'tiny' shows in seconds that everything works and is worth nothing; with a "
+        help="how much to simulate: 'bundled' makes the shipped artefact (what that takes: "
+        "docs/measurements.md), 'tiny' shows that everything works and is worth nothing; with a "
         "site's history, simulated failures are learned beside it (default there: bundled), or "
         "'none'",
     )
@@ -159,9 +159,11 @@ def _train(arguments: argparse.Namespace) -> int:
     destinations.file("--out", arguments.out, ending=".onnx")
     without = judging.left_out(arguments.leave_out)
     from model.training.commands import train as command
+    from model.training.fitting.sizes import recipe
 
     seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
-    command.train(arguments.simulate, arguments.out, seed, without, with_weights=arguments.weights)
+    chosen = recipe(arguments.simulate, seed, without)
+    command.train(chosen, arguments.out, with_weights=arguments.weights)
     return 0
 
 

@@ -18,9 +18,42 @@ SEED = 7
 SIZES = ("bundled", "tiny")
 
 
+EVALUATE = """\
+Replays an artefact over simulated nodes that its training never saw, beside the
+rivals that a site would have without it, and says what it was worth: recall,
+lead time, false alerts, and whether its probabilities are right."""
+
+EVALUATE_EXAMPLE = """\
+examples:
+  forewarn-model evaluate models/fleet.onnx --html worth.html
+      a table, a page with plots, and worth.json beside it with the same numbers
+
+  forewarn-model evaluate models/fleet.onnx --profile stock --without-rivals
+      what is left of it on a node with a stock dcgm-exporter and no BMC
+
+  forewarn-model evaluate models/fleet.onnx --quiet-node-weeks 500
+      only false alerts, where nothing fails, on enough nodes to bound them"""
+
+STRANGERS = """\
+Leaves out each kind of simulated fault in turn, fits anew what evidence is worth,
+and says how much of the kind is found all the same: what to expect of a failure
+that nobody has simulated."""
+
+STRANGERS_EXAMPLE = """\
+example:
+  forewarn-model leave-each-out model/bundled/fleet.onnx --seed 7 --json strangers.json
+      with the networks of the bundled artefact, which have seen no failure either"""
+
+
 def add_evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add `evaluate`."""
-    evaluate = commands.add_parser("evaluate", help="replay an artefact over unseen nodes")
+    evaluate = commands.add_parser(
+        "evaluate",
+        help="replay an artefact over unseen nodes",
+        description=EVALUATE,
+        epilog=EVALUATE_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     evaluate.add_argument("file", type=Path, help="the .onnx file to judge")
     evaluate.add_argument("--simulate", choices=SIZES, default="bundled")
     evaluate.add_argument(
@@ -52,7 +85,11 @@ def add_evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def add_strangers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add `leave-each-out`."""
     strangers = commands.add_parser(
-        "leave-each-out", help="say what becomes of kinds of fault that training never saw"
+        "leave-each-out",
+        help="say what becomes of kinds of fault that training never saw",
+        description=STRANGERS,
+        epilog=STRANGERS_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     strangers.add_argument(
         "file",

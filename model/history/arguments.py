@@ -109,7 +109,7 @@ def add(parser: argparse.ArgumentParser, *, required: bool) -> None:
         ("ca", "authority of the server's certificate (default: the system's)"),
     ):
         one(f"--{name}-file", default="", metavar="FILE", help=text)
-    one("--tenant", default="", help="tenant of Mimir, Thanos or Loki gateways (X-Scope-OrgID)")
+    one("--tenant", default="", help="tenant of a Mimir, Thanos or Cortex gateway (X-Scope-OrgID)")
 
 
 def read(arguments: argparse.Namespace, wall: Callable[[], float]) -> Asked:

@@ -109,7 +109,7 @@ def add_backtest(commands: Commands) -> None:
     )
     backtest.add_argument("file", type=Path, help="the .onnx file to judge")
     flags.add(backtest, required=True)
-    _add_work(backtest, required=False)
+    _add_work(backtest, required=False, kept="the history that was read")
     backtest.add_argument("--html", type=Path, help="write one page with plots here")
     backtest.add_argument(
         "--json", type=Path, help="write the numbers here (default: beside the page)"
@@ -166,13 +166,18 @@ def _check(arguments: argparse.Namespace) -> None:
         )
 
 
-def _add_work(parser: argparse.ArgumentParser, *, required: bool) -> None:
+def _add_work(
+    parser: argparse.ArgumentParser,
+    *,
+    required: bool,
+    kept: str = "plan, history and marks of what is done",
+) -> None:
     parser.add_argument(
         "--work",
         type=Path,
         required=required,
         metavar="FOLDER",
-        help="plan, history and marks of what is done; keep it, and a later run goes on",
+        help=f"{kept}; keep it, and a later run goes on",
     )
 
 

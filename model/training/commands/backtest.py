@@ -17,7 +17,7 @@ from model.training.fitting import base_rate
 from model.training.judging import evaluate, table
 from model.training.page import page
 from model.training.rivals import crossed
-from model.training.site.fleet import told
+from model.training.site.fleet import reach, told
 from model.training.site.past import SiteStock, asked_channels, survey
 from simulator.instruments.shown import SHOWN
 
@@ -70,6 +70,7 @@ def run(path: Path, history: History, *, html: Path | None, json: Path | None) -
         console.print(f"warning: {asked.origin}: {line}")
     console.print(table.render(judged))
     console.print(f"\nThe field is this site itself.\n{told(past.timelines)}")
+    console.print(reach(past.timelines))
     console.print(f"{signs(past.timelines)}\n{rates(predictor.info, judged)}")
     told_of = f"{path.name}, version {predictor.info.version}, {predictor.info.provenance}"
     if html is not None:

@@ -6,34 +6,35 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from model import schema
 from model.training.artefacts import export, weights
 from model.training.artefacts.finish import finish
 from model.training.commands.bars import Bars, progress
-from model.training.commands.evaluate import planned_split, replayed, some_windows
-from model.training.episodes.plan import Split
+from model.training.commands.evaluate import replayed, some_windows
+from model.training.episodes.plan import Split, plan
 from model.training.fitting.fit import Diverged
 from model.training.fitting.pipeline import Run
-from model.training.fitting.sizes import recipe
 from model.training.judging import table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from model.training.fitting.pipeline import Recipe
 
-def train(
-    size: str, out: Path, seed: int, left_out: frozenset[str], *, with_weights: bool = False
-) -> None:
+
+def train(recipe: Recipe, out: Path, *, with_weights: bool = False) -> None:
     """Train, check, judge and write; a diverged run writes nothing and exits."""
     console = Console()
     with progress(console) as shown:
         report = Bars(shown)
         try:
-            trained = Run(recipe(size, seed, left_out), report).train()
+            trained = Run(recipe, report).train()
         except Diverged as error:
             raise SystemExit(
                 f"forewarn-model: training diverged, nothing written: {error}"
             ) from None
-        planned = planned_split(Split.TEST, size, seed)
+        seed, amounts = recipe.seed, recipe.amounts[Split.TEST]
+        planned = plan(Split.TEST, amounts, seed=seed, step_seconds=schema.STEP_SECONDS)
         made = finish(
             trained,
             lambda predictor: replayed(predictor, planned, seed, "full", report),

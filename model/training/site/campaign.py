@@ -50,7 +50,10 @@ class Outcome(StrEnum):
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """Written once something is done: from what it was made, and how it ended."""
+    """Written once something is done: from what it was made, and how it ended.
+
+    `why` the fleet's model was kept, or which channels of the node's own past stood still.
+    """
 
     key: str
     outcome: Outcome

@@ -124,6 +124,14 @@ def test_what_contradicts_itself_is_counted_in_the_report() -> None:
     )
 
 
+def test_the_report_says_from_when_to_when_there_was_something_to_learn_from() -> None:
+    known = Timeline("n1", (Stretch(at(0), at(3 * HOUR), None),), Counter())
+    assert fleet.reach([known, Timeline("n2", (), Counter())]) == (
+        "history from 2023-11-15 00:00 UTC to 2023-11-15 03:00 UTC"
+    )
+    assert fleet.reach([]) == ""
+
+
 def test_a_type_of_gpu_of_which_nothing_was_seen_is_a_warning() -> None:
     nodes = [("n1", "H100"), ("n2", "A100"), ("n3", "A100")]
     plan = Plan(
