@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from exporter.window import window
+from model.history.timeline import LeftOut, timeline
 from model.increments import BOARD_ENERGY, POWER_LIMIT, increments
 from model.schema import CHANNELS, Kind
 from tests.contracts.catalogues import RULES
@@ -89,7 +90,8 @@ def test_r39_two_exporters_under_one_name_leave_the_whole_hour_out() -> None:
     mixed[61:120:2, 1] = 42 * KILO * np.arange(1, 31)
     one = seen(180, {"A": mixed, "B": healthy(180)})
     energy = one.channel("gpu_energy_joules_total")
-    assert one.mixed >= 1
+    assert np.flatnonzero(one.lost.mixed).tolist() == list(range(60, 120))
+    assert timeline(one, []).left_out_hours == {LeftOut.MIXED: 1}
     assert np.isnan(energy[0, 60:120]).all()
     assert not np.isnan(energy[1]).any()
     assert not np.isnan(energy[0, :60]).any()
@@ -100,7 +102,8 @@ def test_r39_downsampled_days_are_left_out_and_raw_ones_are_kept() -> None:
     old = np.arange(2 * 1_440)
     days[old[old % 5 != 0]] = np.nan
     one = seen(3 * 1_440, {"A": days})
-    assert one.coarse == 2
+    assert one.lost.coarse.sum() == 2 * 1_440
+    assert timeline(one, []).left_out_hours == {LeftOut.COARSE: 48}
     assert one.present[0].sum() == 1_440
     assert one.present[0, -1_440:].all()
 
