@@ -51,6 +51,8 @@ CASES: dict[int, dict[Part, str]] = {
     },
     7: {
         M: "field_reports/test_r07_the_monitor_warms_the_house.py::raises_no_alert",
+        T: "field_reports/test_r07_the_monitor_warms_the_house_in_training.py::def test_r07",
+        E: "field_reports/test_r07_the_monitor_warms_the_house_on_a_node.py::def test_r07",
         A: f"{HEALTH}::outside the training range",
     },
     8: {
@@ -136,8 +138,3 @@ CASES: dict[int, dict[Part, str]] = {
     },
 }
 """By number of the report.  Parts that it does not name itself may be here besides."""
-
-NOT_TESTED: dict[tuple[int, Part], str] = {
-    (7, T): "a step that all siblings keep for good is no border of the training data",
-}
-"""What a report asks of a part and no test shows, with what is missing."""

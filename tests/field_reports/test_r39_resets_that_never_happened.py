@@ -59,6 +59,19 @@ def test_r39_more_than_a_board_can_draw_is_missing_on_a_node(told, expected, lim
     np.testing.assert_array_equal(shown(told, limit_watts), np.array(expected, np.float32))
 
 
+@pytest.mark.training
+def test_r39_history_is_bounded_as_a_node_is() -> None:
+    pytest.importorskip("torch", reason="needs the train extra")
+    from model.training.episodes.dataset import readings
+
+    told = np.array([1e9, 1e9 + 42 * KILO, 2e9, 1e9 + 126 * KILO, 1e9 + 168 * KILO])
+    names = ("gpu_xid_code", "gpu_temperature_celsius", BOARD_ENERGY, POWER_LIMIT)
+    values = np.full((1, len(told), len(names)), 60.0)
+    values[0, :, 2], values[0, :, 3] = told, 700.0
+    got = readings(values, names)[0, :, 2]
+    np.testing.assert_array_equal(got, np.array([np.nan, 42, np.nan, np.nan, 42]) * KILO)
+
+
 def test_r39_what_left_the_window_still_bounds_its_first_step() -> None:
     row = np.full((1, len(window.CHANNELS)), np.nan)
     grid = window.empty(["A"], 2)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from model import cli
 from model.training.worth import sections
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAGE = "# Worth\n\n<!-- one -->\n\nold\n\n<!-- /one -->\nprose\n<!-- two -->\n<!-- /two -->\nend\n"
 
@@ -24,6 +21,16 @@ def test_sections_are_replaced_and_what_stands_around_them_stays(tmp_path: Path)
             "# Worth\n\n<!-- one -->\n\nfirst\n\n<!-- /one -->\nprose\n"
             "<!-- two -->\n\nsecond\n\n<!-- /two -->\nend\n"
         )
+
+
+def test_the_page_of_the_bundled_model_has_every_section() -> None:
+    """And what a run wrote says of which artefact it is."""
+    page = Path(__file__).parents[4] / "docs" / "evaluation.md"
+    runs = ("test", "quiet", "strangers")
+    sections.check(page, [*runs, *(f"bars-{run}" for run in runs), "stock", "no-bmc"])
+    text = page.read_text(encoding="utf-8")
+    for run in runs:
+        assert ", of version " in text.partition(f"<!-- {run} -->")[2].splitlines()[2]
 
 
 @pytest.mark.parametrize(
