@@ -132,11 +132,15 @@ def field_weights(failures: Mapping[Cause, int], quiet_hours: float) -> Weights:
 
 
 class Collector:
-    """Gathers labelled rows of both levels, episode by episode."""
+    """Gathers labelled rows of both levels, episode by episode.
 
-    def __init__(self, weights: Weights, rng: np.random.Generator) -> None:
+    `aftermath` is what a row after the failure counts beside one before it.
+    """
+
+    def __init__(self, weights: Weights, rng: np.random.Generator, aftermath: float) -> None:
         self._weights = weights
         self._rng = rng
+        self._aftermath = aftermath
         self._gpu: list[tuple[str, Rows]] = []
         self._node: list[tuple[str, Rows]] = []
 
@@ -154,15 +158,22 @@ class Collector:
             struck = outcome is not None and outcome.gpu == gpu
             kept = usable if struck else self._thin(usable)
             raised = weight if struck else weight / BYSTANDER_RATIO
-            part = _part(scored, kept, gpu, raised)
+            part = _part(scored, kept, gpu, raised * self._later(scored, kept, failed, struck))
             self._gpu.append((episode.kind, label(episode, part, struck, GPU_CAUSES)))
         struck = outcome is not None and outcome.gpu is None
-        part = _part(scored, usable, None, weight)
+        part = _part(scored, usable, None, weight * self._later(scored, usable, failed, struck))
         self._node.append((episode.kind, label(episode, part, struck, NODE_CAUSES)))
 
     def rows(self, without: str = "") -> tuple[Rows, Rows]:
         """Return (GPU rows, node rows), those of one kind of story left out."""
         return _join(self._gpu, without), _join(self._node, without)
+
+    def _later(
+        self, scored: Scored, kept: NDArray[np.int64], failed: float, struck: bool
+    ) -> NDArray[np.float32]:
+        """Return what each row counts for its time: full ahead of the failure of this part."""
+        after = struck & (scored.hours[kept] >= failed)
+        return np.where(after, np.float32(self._aftermath), np.float32(1.0))
 
     def _thin(self, usable: NDArray[np.int64]) -> NDArray[np.int64]:
         return usable[self._rng.random(len(usable)) < BYSTANDER_RATIO]
@@ -191,10 +202,12 @@ def label(episode: Episode, part: Part, struck: bool, causes: tuple[Cause, ...])
     )
 
 
-def _part(scored: Scored, kept: NDArray[np.int64], gpu: int | None, weight: float) -> Part:
+def _part(
+    scored: Scored, kept: NDArray[np.int64], gpu: int | None, weight: NDArray[np.float32]
+) -> Part:
     rows = torch.from_numpy(kept)
     features = scored.node[rows] if gpu is None else scored.gpu[rows, gpu]
-    return Part(scored.hours[kept], features, scored.share[kept] * np.float32(weight))
+    return Part(scored.hours[kept], features, scored.share[kept] * weight)
 
 
 def _join(parts: list[tuple[str, Rows]], without: str) -> Rows:
