@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from model.training.network.hazard import Head
 
 TINY = 1e-12
+ROWS_AT_ONCE = 65_536
 
 
 class Rows(NamedTuple):
@@ -46,8 +47,13 @@ def negative_log_likelihood(hazard: Tensor, rows: Rows) -> Tensor:
 
 
 def standardised(head: Head, rows: Rows) -> Rows:
-    """Return rows as the head wants them."""
-    return rows._replace(features=head.standardise(rows.features))
+    """Return rows as the head wants them: in parts, since every step makes a copy of its part."""
+    features = torch.empty_like(rows.features)
+    for part, place in zip(
+        *(one.split(ROWS_AT_ONCE) for one in (rows.features, features)), strict=True
+    ):
+        place.copy_(head.standardise(part))
+    return rows._replace(features=features)
 
 
 def pick(rows: Rows, chosen: Tensor) -> Rows:

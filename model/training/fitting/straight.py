@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from model.training.fitting.likelihood import negative_log_likelihood
+from model.training.fitting.likelihood import ROWS_AT_ONCE, negative_log_likelihood
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 STEPS = 60
 RELUCTANCE = 0.003
 """What a squared step from scale 1, offset 0 costs, as a share of the mean cost of an event."""
-
-ROWS_AT_ONCE = 65_536
 
 
 def set_straight(head: Head, base: Tensor, rows: Rows) -> None:
