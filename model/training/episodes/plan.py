@@ -77,8 +77,8 @@ class Amounts:
 
 
 BUNDLED = {
-    Split.FIT: Amounts(54, 24, 160),
-    Split.HELD: Amounts(16, 10, 70),
+    Split.FIT: Amounts(54, 16, 110),
+    Split.HELD: Amounts(16, 8, 54),
     Split.TEST: Amounts(8, 4, 16),
 }
 """What the bundled artefact is made from."""

@@ -31,8 +31,11 @@ if TYPE_CHECKING:
     from model.training.episodes.dataset import Episode
     from model.training.network.graph import Graph
 
-DENSE_STEPS, SPARSE_STEPS = 20, 60
-"""Steps between the moments that training looks at: near a story, and in long quiet time."""
+DENSE_STEPS, WATCHED_STEPS, SPARSE_STEPS = 20, 40, 60
+"""Steps between the moments that training looks at: near a fault, in the week of a look-alike,
+
+and in long quiet time.
+"""
 
 STORY_HOURS = 12.0
 """A story is looked at densely from this long before its onset."""
@@ -62,7 +65,7 @@ def moments(episode: Episode) -> NDArray[np.int64]:
     if begun is None and episode.outcome is not None:
         begun = episode.outcome.hours - EDGES_HOURS[-1]  # of a real fault nobody knows the onset
     if begun is None:
-        stride = DENSE_STEPS if episode.lookalike else SPARSE_STEPS
+        stride = WATCHED_STEPS if episode.lookalike else SPARSE_STEPS
         return np.arange(stride - 1, steps, stride)
     quiet = max(0, int(np.searchsorted(episode.hours, begun - STORY_HOURS)))
     sparse = np.arange(SPARSE_STEPS - 1, quiet, SPARSE_STEPS)
