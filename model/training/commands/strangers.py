@@ -19,9 +19,9 @@ from model.schema import HORIZONS
 from model.training.artefacts.constants import know_health
 from model.training.artefacts.export import write
 from model.training.commands.bars import Bars, progress
-from model.training.episodes.plan import Split
+from model.training.episodes.plan import LEARNED, Split
 from model.training.fitting.likelihood import Rows, thinned
-from model.training.fitting.pipeline import LEARNED, Run
+from model.training.fitting.pipeline import Run
 from model.training.fitting.rows import Collector, score
 from model.training.fitting.sizes import recipe
 from model.training.judging.budget import exposed_weeks, points, verdicts, within

@@ -25,7 +25,7 @@ def test_rows_without_a_kind_are_those_of_the_others() -> None:
     torch.manual_seed(0)
     graph = Graph(list(SHOWN)).eval()
     collectors = [
-        Collector(field_weights({Cause.MEMORY: 1}, 10.0), np.random.default_rng(1))
+        Collector(field_weights({Cause.MEMORY: 1}, 10.0), np.random.default_rng(1), 0.25)
         for _ in range(2)
     ]
     storm = Scenario("memory-storm", onset_seconds=HOUR, duration_seconds=2 * HOUR, gpu=0)

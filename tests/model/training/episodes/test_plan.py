@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from model import cli
-from model.training.episodes.plan import BUNDLED, TINY, Split, plan, quiet_plan
+from model.training.episodes.plan import (
+    BUNDLED,
+    LEARNED,
+    TINY,
+    Planned,
+    Split,
+    plan,
+    quiet_plan,
+)
 from simulator.faults import STORIES
+from simulator.mix import LOOKALIKES_PER_NODE_DAY
 
 
 def drawn(split: Split, left_out: frozenset[str] = frozenset()) -> list[object]:
@@ -38,6 +49,38 @@ def test_the_quiet_split_holds_no_failure_and_every_look_alike() -> None:
     for one in planned:
         assert one.steps == 7 * 24 * 60
         assert one.recording.scenario.onset_seconds < 7 * 86_400  # type: ignore[union-attr]
+
+
+def lookalikes(split: Split) -> list[Planned]:
+    planned = plan(split, BUNDLED[split], seed=7, step_seconds=60)
+    return [one for one in planned if STORIES[one.kind].lookalike]
+
+
+@pytest.mark.parametrize("split", LEARNED)
+def test_a_look_alike_is_learned_with_the_days_around_it(split: Split) -> None:
+    learned = lookalikes(split)
+    assert {one.steps for one in learned} == {7 * 24 * 60}
+    onsets = [one.recording.scenario.onset_seconds / 86_400 for one in learned]  # type: ignore[union-attr]
+    assert min(onsets) < 1.0
+    assert max(onsets) > 5.0
+
+
+def test_a_look_alike_is_learned_beside_every_kind_of_work_alike() -> None:
+    for kind in {one.kind for one in lookalikes(Split.FIT)}:
+        works = Counter(
+            one.recording.scenario.workload  # type: ignore[union-attr]
+            for one in lookalikes(Split.FIT)
+            if one.kind == kind
+        )
+        assert len(works) == 4
+
+
+def test_look_alikes_are_learned_about_as_often_as_the_field_is_said_to_have_them() -> None:
+    for split in LEARNED:
+        planned = plan(split, BUNDLED[split], seed=7, step_seconds=60)
+        quiet = sum(one.steps for one in planned if STORIES[one.kind].cause is None)
+        days = quiet / (24 * 60)
+        assert len(lookalikes(split)) / days == pytest.approx(LOOKALIKES_PER_NODE_DAY, rel=0.05)
 
 
 @pytest.mark.parametrize("asked", [1, 500])
