@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Panels: TypeAlias = list[AnyPanel]
 
 SOURCE = DataSourceRef(type_val="prometheus", uid="${datasource}")
-CALM = (Threshold(None, "green"), Threshold(0.2, "orange"), Threshold(0.3, "red"))
+CALM = (Threshold(None, "green"), Threshold(0.05, "orange"), Threshold(0.1, "red"))
 """Colours of a probability; where alerts begin is the matter of the rules, not of these."""
 ANY_IS_BAD = (Threshold(None, "green"), Threshold(1, "red"))
 NONE_IS_BAD = (Threshold(None, "red"), Threshold(1, "green"))

@@ -36,7 +36,7 @@ SEEN_RATIO = 0.05
 """A channel that the node shows less often than this keeps the fleet's constants."""
 WORSE = 1.02
 """The tuned reconstruction may be this much worse on held-out time before it is refused."""
-ALARM = 0.2
+ALARM = 0.05
 """A probability within 24 h above this is an alert (`alerts/predictions.rules.yml`)."""
 CONSTANTS = ("residual", "error")
 FEW_MOMENTS = 16

@@ -40,7 +40,15 @@ WITHIN_REACH = 0.25
 
 LEVELS = tuple(
     dict.fromkeys(
-        (("1h", 0.3), ("6h", 0.3), ("24h", 0.2), HEADLINE, ("24h", 0.5), ("72h", 0.5)),
+        (
+            ("1h", 0.1),
+            ("6h", 0.1),
+            ("24h", 0.05),
+            HEADLINE,
+            ("24h", 0.2),
+            ("24h", 0.3),
+            ("72h", 0.2),
+        ),
     )
 )
 """Horizons and thresholds that the shipped alerts use, and the longest horizon."""

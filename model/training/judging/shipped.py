@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     """Replay, its horizons, levels → what is highest over its level [moment]."""
 
 SHIPPED: Mapping[str, tuple[Level, ...]] = {
-    "critical": (("1h", 0.3), ("6h", 0.3), HEADLINE),
-    "warning": (("24h", 0.2),),
+    "critical": (("1h", 0.1), ("6h", 0.1), HEADLINE),
+    "warning": (("24h", 0.05),),
 }
 """Horizons and levels by severity, as the rules record them."""
 

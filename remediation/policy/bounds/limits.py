@@ -142,8 +142,8 @@ def _each_once(domains: tuple[DomainLimit, ...]) -> None:
 class EvidenceBar(Part, frozen=True, kw_only=True):
     """What must be true again, freshly read, before every grant."""
 
-    warning_probability: float = 0.1
-    critical_probability: float = 0.3
+    warning_probability: float = 0.05
+    critical_probability: float = 0.1
     freshness_seconds: float = 180.0
     ahead_seconds: float = 30.0
     provenances: tuple[str, ...] = ("node", "fleet", "bundled-simulated")
@@ -170,7 +170,7 @@ class ReleaseBar(Part, frozen=True, kw_only=True):
     """What a node must show before it comes back."""
 
     soak_seconds: float = 3600.0
-    probability_below: float = 0.05
+    probability_below: float = 0.03
     interval_seconds: float = 600.0
     jitter_seconds: float = 120.0
     probation_seconds: float = 1800.0
