@@ -6,10 +6,9 @@ import pytest
 
 from model import runtime
 from model.cli import BUNDLED
-from model.training.judging.lines import HEADLINE
 from simulator.physics.workload import Workload
 from simulator.scenario import Scenario
-from tests.model.bundled.replaying import DAY, HOUR, watch
+from tests.model.bundled.replaying import DAY, HOUR, critical_level, watch
 
 
 @pytest.mark.parametrize("seed", [60_006, 60_009, 60_010, 60_011])
@@ -23,4 +22,4 @@ def test_r06_without_a_second_sign_the_model_stays_below_the_alert(seed: int) ->
         workload=Workload.IDLE,
     )
     told = watch(runtime.load(BUNDLED), away, hours=7.0, seed=seed)
-    assert told.node[:, DAY].max() < HEADLINE[1]
+    assert told.node[:, DAY].max() < critical_level()

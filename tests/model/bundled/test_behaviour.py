@@ -6,10 +6,7 @@ the training run.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-import yaml
 
 from model import runtime, schema
 from model.cli import BUNDLED
@@ -17,20 +14,16 @@ from model.runtime import Predictor
 from model.schema import Cause
 from simulator.physics.workload import Workload
 from simulator.scenario import Scenario
-from tests.model.bundled.replaying import DAY, HOUR, lead_hours, watch
+from tests.model.bundled.replaying import DAY, HOUR, critical_level, lead_hours, watch
 
 CAUSES = list(schema.Cause)
 STRUCK = 5
-RULES = Path(__file__).parents[3] / "alerts" / "predictions.rules.yml"
 
 
 @pytest.fixture(scope="module")
 def critical() -> float:
     """The level of the critical alert of one day."""
-    groups = yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"]
-    wanted = {"horizon": "24h", "severity": "critical"}
-    (rule,) = (r for group in groups for r in group["rules"] if r.get("labels") == wanted)
-    return float(rule["expr"].removeprefix("vector(").removesuffix(")"))
+    return critical_level()
 
 
 @pytest.fixture(scope="module")

@@ -69,7 +69,7 @@ def test_the_promised_defaults() -> None:
         pytest.param("webhook: {port: 9479}", "port are both 9479, expected two", id="one-port"),
         pytest.param(
             "policy: {evidence: {warning_probability: 0.5}}",
-            "expected at most critical_probability (0.3)",
+            "expected at most critical_probability (0.1)",
             id="warning-after-critical",
         ),
         pytest.param("webhook: {token: abc}", "unknown key `token`", id="secret-in-the-file"),
