@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -46,6 +47,16 @@ def test_one_object_per_file_in_the_namespace_it_says(path: Path) -> None:
     (document,) = yaml.safe_load_all(path.read_text())
     cluster_wide = document["kind"] in {"Namespace", "ClusterRole", "ClusterRoleBinding"}
     assert cluster_wide is ("namespace" not in document["metadata"])
+
+
+def test_the_fleets_training_is_given_the_memory_that_one_was_seen_to_take() -> None:
+    told = (ROOT / "docs" / "measurements.md").read_text(encoding="utf-8")
+    line = next(one for one in told.splitlines() if "train --simulate bundled" in one)
+    (peak,) = re.findall(r"([0-9.]+) GiB at the most", line)
+    (container,) = pod_of(DEPLOY / "training" / "fleet.yaml")["containers"]
+    limit = container["resources"]["limits"]["memory"]
+    assert limit.endswith("Gi")
+    assert float(limit.removesuffix("Gi")) >= 1.5 * float(peak)
 
 
 @pytest.mark.parametrize(
