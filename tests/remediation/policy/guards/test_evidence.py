@@ -54,7 +54,7 @@ ALERT = an_alert()
         pytest.param(
             proof(ALERT, n1=a_prediction(state=None)), Reason.PREDICTION_NOT_OK, id="no-state"
         ),
-        pytest.param(proof(ALERT, n1=a_prediction(0.29)), Reason.PROBABILITY_LOW, id="low"),
+        pytest.param(proof(ALERT, n1=a_prediction(0.09)), Reason.PROBABILITY_LOW, id="low"),
         pytest.param(
             proof(ALERT, n1=a_prediction(probabilities={("24h", "memory"): None})),
             Reason.PREDICTION_ABSENT,
@@ -84,7 +84,7 @@ def test_a_degraded_prediction_still_counts() -> None:
 
 def test_a_warning_needs_less_than_a_critical_alert() -> None:
     alert = an_alert(severity=Severity.WARNING)
-    evidence = proof(alert, n1=a_prediction(0.15))
+    evidence = proof(alert, n1=a_prediction(0.07))
     assert plan(a_suspect_snapshot(alert, evidence=evidence)).steps
 
 

@@ -130,7 +130,7 @@ def test_a_cause_that_is_not_listed_concerns_the_node_and_takes_the_others_along
         ({"pods": {"n1": (a_pod("plain", node="n1"),)}}, Reason.GPU_UNPUBLISHED),
         ({"gpus": {"GPU_3": 0.9, "GPU_4": 0.8}}, Reason.NO_SINGLE_GPU),
         ({"gpus": {"GPU_3": 0.9, "GPU_4": 0.1}}, Reason.NO_SINGLE_GPU),
-        ({"gpus": {"GPU_3": 0.1, "GPU_4": 0.001}}, Reason.NO_SINGLE_GPU),
+        ({"gpus": {"GPU_3": 0.09, "GPU_4": 0.001}}, Reason.NO_SINGLE_GPU),
         ({"gpus": {}}, Reason.NO_SINGLE_GPU),
     ],
 )
@@ -168,8 +168,8 @@ def test_not_being_able_to_look_is_no_reason_to_take_the_whole_node() -> None:
 
 def test_an_alert_that_names_its_gpu_is_believed_only_with_its_probability() -> None:
     named = an_alert("n1", uuid="GPU-3")
-    for value, sick in ((0.9, True), (0.1, False)):
-        gpus = on_gpus(GPU_3=value, GPU_4=0.2)
+    for value, sick in ((0.9, True), (0.09, False)):
+        gpus = on_gpus(GPU_3=value, GPU_4=0.07)
         step = step_of(a_scene(named, evidence=proof(named, n1=gpus)))
         assert isinstance(step, TaintGpu) is sick
 
