@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 """As shells count it: 128 and the number of SIGINT."""
+WRONG_SETTINGS = 78
+"""EX_CONFIG of sysexits.h: the settings, or a file that they name; a wrong command line is 2."""
 
 
 def run(program: str, enter: Callable[[], int | None]) -> int:

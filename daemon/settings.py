@@ -1,4 +1,4 @@
-"""Strict YAML settings: an unknown key or wrong type is one clear error with its path."""
+"""Strict YAML settings: an unknown key or wrong type is one clear error with line and path."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 class SettingsError(Exception):
-    """A settings file that cannot be used: which file, where in it, what was expected."""
+    """A settings file that cannot be used: which file, which line of it, what was expected."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -45,7 +45,7 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 def load(path: Path, kind: type[T]) -> T:
-    """Read `path` as YAML into `kind`; raises `SettingsError` with file, path and expectation."""
+    """Read `path` as YAML into `kind`; raises `SettingsError` with file, line and expectation."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -66,7 +66,35 @@ def parse(text: str, kind: type[T], *, origin: str) -> T:
     try:
         return msgspec.convert({} if document is None else document, kind, strict=True)
     except msgspec.ValidationError as error:
-        raise SettingsError(f"{origin}: {error}{_choices(kind, str(error))}") from error
+        message = str(error)
+        line = _line(text, message)
+        where = f" line {line}:" if line is not None else ""
+        said = message.replace("Object contains unknown field", "unknown key")
+        raise SettingsError(f"{origin}:{where} {said}{_choices(kind, message)}") from error
+
+
+def _line(text: str, message: str) -> int | None:
+    """Return the line, from 1, of what `message` speaks of; None where no line can be told."""
+    where, unknown = _AT.search(message), _UNKNOWN.match(message)
+    path = [name or index for name, index in _STEP.findall(where[1] if where else "")]
+    node, line = yaml.compose(text, _Loader), None
+    for step in [*path, *([unknown[1]] if unknown else [])]:
+        found = _child(node, step)
+        if found is None:
+            break  # a name of the site's own, which the path leaves out, or one by an alias
+        key, node = found
+        line = int(key.start_mark.line) + 1
+    return line
+
+
+def _child(node: yaml.Node | None, step: str) -> tuple[yaml.Node, yaml.Node] | None:
+    """Return the key and the value, or the item twice, that a step of a path leads to."""
+    if isinstance(node, yaml.MappingNode):
+        return next(((key, value) for key, value in node.value if key.value == step), None)
+    index = step.strip("[]")
+    if isinstance(node, yaml.SequenceNode) and index.isdigit():
+        return node.value[int(index)], node.value[int(index)]
+    return None
 
 
 def _choices(kind: type[msgspec.Struct], message: str) -> str:

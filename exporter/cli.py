@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from daemon import named_files
 from daemon import settings as files
 from daemon.clocks import system_clock
+from daemon.command import WRONG_SETTINGS
 from daemon.lifecycle import Lifecycle
 from daemon.logs import logger
 from daemon.tls import TlsUnusable
@@ -38,6 +39,9 @@ example:
   forewarn-exporter --facility --config facility.yml --probe
   forewarn-exporter --facility --config facility.yml
 
+Settings that cannot be used end it with exit status 78, a port that cannot be
+had or a probe in vain with 1.
+
 Without --config every default holds: dcgm-exporter on 127.0.0.1:9400, no BMC,
 the bundled model.  SIGHUP reads settings and models again, SIGTERM saves the
 window and stops.
@@ -45,7 +49,7 @@ window and stops.
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run until told to stop; 2 for unusable settings, 1 for a taken port or a probe in vain."""
+    """Run until told to stop; 78 for unusable settings, 1 for a taken port or a probe in vain."""
     options = _parser().parse_args(arguments)
     if options.list_metrics:
         print(reference.markdown(), end="")
@@ -76,7 +80,7 @@ def _say(report: str, good: bool) -> int:
 
 def _refuse(line: str) -> int:
     print(f"forewarn-exporter: {line}", file=sys.stderr)
-    return 2
+    return WRONG_SETTINGS
 
 
 def _models(settings: Settings, node: str) -> list[str]:
@@ -97,7 +101,7 @@ def _check(
         print(f"forewarn-exporter: {path}: {line}", file=sys.stderr)
     if not found:
         print(f"{path}: ok")
-    return 2 if found else 0
+    return WRONG_SETTINGS if found else 0
 
 
 def _facility(options: argparse.Namespace) -> int:
@@ -142,8 +146,7 @@ def _run(
     try:
         exporter = build(log)
     except TlsUnusable as error:
-        print(f"forewarn-exporter: listen.tls: {error}", file=sys.stderr)
-        return 2
+        return _refuse(f"listen.tls: {error}")
     try:
         exporter.start()
     except OSError as error:

@@ -98,8 +98,12 @@ class BaseRate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return sum(self.per_node_week.values())
 
 
-class ArtefactInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Everything an artefact says of itself; stored as JSON under `METADATA_KEY`."""
+class ArtefactInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Everything an artefact says of itself; stored as JSON under `METADATA_KEY`.
+
+    What is at its default is not written, so that a runtime of before a field
+    existed refuses only the artefacts that say something in it.
+    """
 
     schema_version: int
     schema_fingerprint: str
@@ -125,6 +129,9 @@ class ArtefactInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
     base_rate: BaseRate | None = None
     """None in artefacts that were made before they told it."""
+    unseen: tuple[str, ...] = ()
+    """Inputs that no training node showed: the model is blind in them, and whoever runs it
+    shows it nothing there, since it could only take any reading for strange."""
 
     @property
     def names(self) -> tuple[str, ...]:

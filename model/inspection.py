@@ -98,9 +98,12 @@ def _range(info: ArtefactInfo, name: str) -> str:
 
 def _channels(info: ArtefactInfo) -> tuple[str, ...]:
     width = max(len(name) for name in info.names)
+    use = dict.fromkeys(info.unseen, "unseen") | dict.fromkeys(info.required, "required")
     rows = (
-        f"  {'required' if channel.required else 'optional'}  {channel.name:<{width}}  "
+        f"  {use.get(channel.name, 'optional'):<8}  {channel.name:<{width}}  "
         f"{channel.unit or '-':<18}  {BY_NAME[channel.name].text}{_range(info, channel.name)}"
         for channel in info.channels
     )
-    return ("channels, in input order (without a required one there is no probability)", *rows)
+    blind = f"; {len(info.unseen)} unseen in training, read as missing" if info.unseen else ""
+    head = f"channels, in input order (without a required one there is no probability{blind})"
+    return (head, *rows)

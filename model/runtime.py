@@ -71,13 +71,20 @@ class Predictor:
         self.info = info
         self.digest = digest
         self._session = session
+        self._unseen = [info.names.index(name) for name in info.unseen]
 
     def initial_state(self, gpus: int) -> NDArray[np.float32]:
         """Return the cold state [gpus, k]."""
         return np.zeros((gpus, self.info.state_width), np.float32)
 
     def predict(self, window: NDArray[np.float32], state: NDArray[np.float32]) -> Prediction:
-        """Run the graph once; `window` is [gpu, step, channel], `state` [gpu, k], both float32."""
+        """Run the graph once; `window` is [gpu, step, channel], `state` [gpu, k], both float32.
+
+        Channels that training never saw are read as missing, as they were there.
+        """
+        if self._unseen:
+            window = window.copy()
+            window[:, :, self._unseen] = np.nan
         outputs = self._session.run(OUTPUTS, {"window": window, "state": state})
         return Prediction(*outputs)
 
@@ -180,6 +187,11 @@ def _check_numbers(info: ArtefactInfo) -> None:
     for name, (low, high) in info.training_ranges.items():
         if name not in info.names or not low <= high:
             raise ModelRefused(Refusal.METADATA, f"training range of {name} is [{low}, {high}]")
+    for name in info.unseen:
+        if name not in info.names or name in info.required or name in info.training_ranges:
+            raise ModelRefused(
+                Refusal.METADATA, f"{name} is unseen, expected an optional channel without a range"
+            )
     rates = info.base_rate.per_node_week if info.base_rate is not None else {}
     for cause, rate in rates.items():
         if cause not in info.causes or not 0.0 < rate < math.inf:

@@ -50,7 +50,8 @@ class App:
 
     `path` is the settings file, watched for changes of the policy; `die` is
     called when only the end of the process keeps two leaders from acting.
-    Raises `CallFailed` when the Kubernetes client cannot be configured.
+    Raises `CallFailed` when the Kubernetes client cannot be configured,
+    `TlsUnusable` when a certificate is not there.
     """
 
     def __init__(

@@ -10,9 +10,11 @@ from pathlib import Path
 
 from daemon import named_files
 from daemon.clocks import system_clock
+from daemon.command import WRONG_SETTINGS
 from daemon.lifecycle import Lifecycle
 from daemon.logs import logger
 from daemon.settings import SettingsError, load
+from daemon.tls import TlsUnusable
 from daemon.version import add_version
 from remediation import cli
 from remediation.app import App
@@ -42,8 +44,7 @@ The commands below talk to one that runs, each has its own --help:
   forewarn-remediation pause --reason "storage maintenance"
 """
 
-# sysexits: a wrong configuration, a service that cannot be had, and "try again".
-_EX_CONFIG = 78
+# sysexits: a service that cannot be had, and "try again".
 _EX_UNAVAILABLE = 69
 _EX_TEMPFAIL = 75
 
@@ -57,7 +58,7 @@ def main() -> int | None:
         settings = load(arguments.config, Settings)
     except SettingsError as error:
         print(f"forewarn-remediation: {error}", file=sys.stderr)
-        return _EX_CONFIG
+        return WRONG_SETTINGS
     if arguments.check_config:
         return _check(settings, arguments)
     return _run(settings, arguments.config)
@@ -70,7 +71,7 @@ def _check(settings: Settings, arguments: argparse.Namespace) -> int:
         print(f"forewarn-remediation: {arguments.config}: {line}", file=sys.stderr)
     if not found:
         print(f"{arguments.config}: ok, mode {settings.policy.mode}")
-    return _EX_CONFIG if found else 0
+    return WRONG_SETTINGS if found else 0
 
 
 def _arguments() -> argparse.Namespace:
@@ -110,6 +111,9 @@ def _run(settings: Settings, path: Path) -> int | None:
     try:
         app = App(settings, path=path, clock=system_clock(), log=log, die=_die)
         app.start()
+    except TlsUnusable as error:
+        print(f"forewarn-remediation: {path}: tls: {error}", file=sys.stderr)
+        return WRONG_SETTINGS
     except (CallFailed, OSError) as error:
         log.error("remediation cannot start", error=str(error))  # noqa: TRY400 - one line
         return _EX_UNAVAILABLE

@@ -60,10 +60,12 @@ DOUBLE_BIT = "gpu_memory_uncorrectable_errors_total"
 HARDWARE_EVENTS = dcgm.EVENTS[XidClass.HARDWARE]
 MARGINS = ("gpu_shutdown_margin_celsius", "gpu_temperature_margin_celsius")
 TEMPERATURE = "gpu_temperature_celsius"
+POWER, UTILISATION = "gpu_power_watts", "gpu_utilization_ratio"
 
 LABEL_CHANNELS = (
     TEMPERATURE,
-    "gpu_power_watts",
+    POWER,
+    UTILISATION,
     dcgm.ENERGY,
     dcgm.LATCHED,
     REMAP_FAILED,
@@ -72,7 +74,7 @@ LABEL_CHANNELS = (
     HARDWARE_EVENTS,
     *MARGINS,
 )
-"""What must be asked for to see failures; any of it may be absent on a site."""
+"""What must be asked for to see failures, and rest; any of it may be absent on a site."""
 
 MISSING_STEPS = 3
 CLEARED_STEPS = 3

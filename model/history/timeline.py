@@ -16,6 +16,7 @@ import numpy as np
 
 from model.history.failures import ACTION, ACTIONS, REMAP_FAILED, Failure, Sign, signs, stretches
 from model.history.incidents import APPLICATION, PLANNED, UNKNOWN
+from model.history.regimes import regimes
 from model.schema import STEP_SECONDS, WINDOW_STEPS, Cause
 from model.sources import dcgm
 from model.sources.xid import HARDWARE
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from model.history.incidents import Incident
     from model.history.record import Record
+    from model.history.regimes import Regime
 
 HOUR = 3_600.0
 GAP_SECONDS = 2 * HOUR
@@ -64,11 +66,16 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """What a node's past holds: stretches in order, and hours left out by reason."""
+    """What a node's past holds: stretches in order, and hours left out by reason.
+
+    `regimes` cut no stretch: who is watched lives through them, and only who
+    learns must not take two regimes for one (`model.training.site.past`).
+    """
 
     node: str
     stretches: tuple[Stretch, ...]
     left_out_hours: Counter[LeftOut]
+    regimes: tuple[Regime, ...] = ()
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -99,7 +106,7 @@ def timeline(record: Record, incidents: Sequence[Incident]) -> Timeline:
         cut.extend(_cut(begin, end, [one for one in failures if begin <= one.time < end]))
     kept = tuple(one for one in cut if one.end - one.start >= LEAST_SECONDS)
     left_out[LeftOut.SHORT] += _hours((o.start, o.end) for o in cut if o not in kept)
-    return Timeline(record.node, kept, +left_out)
+    return Timeline(record.node, kept, +left_out, regimes(record))
 
 
 def merged(

@@ -106,7 +106,7 @@ class Slice:
         """Turn pages by time into series by name: the format wants a series in one piece."""
         of_series: dict[str, list[str]] = defaultdict(list)
         for step, time in enumerate(self._times(history)):
-            page = dcgm.page(_reading(history, step), seed)
+            page = dcgm.page(reading(history, step), seed)
             for line in page.splitlines():
                 if line.startswith("# TYPE"):
                     _, _, family, kind = line.split(" ")
@@ -151,7 +151,7 @@ def _lines(series: str, values: np.ndarray, times: list[str]) -> Iterator[str]:
         yield f"{series} {values[step]:.17g} {times[step]}\n"
 
 
-def _reading(history: NodeHistory, step: int) -> NodeReading:
+def reading(history: NodeHistory, step: int) -> NodeReading:
     """Return what dcgm-exporter needs to know of one step; a page without values is down."""
     values = history.values[:, step]
     gpus = values.shape[0]

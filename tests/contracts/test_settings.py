@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -52,9 +53,49 @@ def test_check_config_refuses_what_is_not_a_setting(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     path = tmp_path / "wrong.yml"
-    path.write_text("no_such_key: 1\n")
-    assert check(name, path)
-    assert "no_such_key" in capsys.readouterr().err
+    path.write_text("log: {}\nno_such_key: 1\n")
+    assert check(name, path) == 78
+    told = capsys.readouterr().err
+    assert f"{path}: line 2: unknown key `no_such_key`, expected one of " in told
+    assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_wrong_command_line_is_told_from_wrong_settings(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", [name, "--no-such-option"])
+    with pytest.raises(SystemExit, match=r"^2$"):
+        SERVICES[name]()
+    assert "--no-such-option" in capsys.readouterr().err
+
+
+TLS = "{certificate: /nowhere/tls.crt, key: /nowhere/tls.key}"
+LISTENERS = {
+    "exporter": f"node: n1\nlisten: {{port: 0, tls: {TLS}}}",
+    "remediation": f"kubernetes: {{kubeconfig: KUBECONFIG}}\nwebhook: {{port: 0, tls: {TLS}}}",
+}
+KUBECONFIG = """\
+{apiVersion: v1, kind: Config, current-context: c,
+ clusters: [{name: c, cluster: {server: "http://127.0.0.1:9"}}],
+ contexts: [{name: c, context: {cluster: c, user: u}}],
+ users: [{name: u, user: {token: t}}]}
+"""
+
+
+@pytest.mark.scenario
+@pytest.mark.parametrize("name", LISTENERS)
+def test_a_certificate_that_is_not_there_ends_the_start_as_wrong_settings_do(
+    name: str, tmp_path: Path
+) -> None:
+    path, cluster = tmp_path / "settings.yml", tmp_path / "kubeconfig.yml"
+    cluster.write_text(KUBECONFIG)
+    path.write_text(LISTENERS[name].replace("KUBECONFIG", str(cluster)))
+    line = [sys.executable, "-m", name, "--config", str(path)]
+    ended = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
+    assert ended.returncode == 78
+    assert "Traceback" not in ended.stderr
+    assert "/nowhere/tls.crt" in ended.stderr.splitlines()[-1]
 
 
 def keys(document: Any) -> Iterator[str]:

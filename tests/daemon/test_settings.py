@@ -38,7 +38,7 @@ def test_an_empty_file_means_all_defaults() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        pytest.param("limits: {nodez: 3}", "nodez", id="unknown-key"),
+        pytest.param("limits: {nodez: 3}", "unknown key `nodez` - at `$.limits`", id="unknown-key"),
         pytest.param("limits: {nodez: 3}", "expected `nodes`?", id="a-key-nearly-right"),
         pytest.param(
             "colour: 3", "expected one of limits, speeds, by_place, name", id="which-keys"
@@ -59,6 +59,31 @@ def test_a_mistake_is_one_line_with_file_path_and_expectation(text: str, expecte
     assert message.startswith("x.yml:")
     assert expected in message
     assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        pytest.param("limits:\n  nodes: 3\n  nodez: 3", 3, "key `nodez`", id="key-in-a-section"),
+        pytest.param("name: a\n# more\ncolour: 3", 3, "key `colour`", id="key-at-the-top"),
+        pytest.param("name: a\nspeeds:\n  - slow\n  - loud", 4, "'loud'", id="item-of-a-list"),
+        pytest.param("name: a\n\nlimits: {nodes: three}", 3, "Expected `int`", id="wrong-type"),
+        pytest.param("name: a\nlimits:\n  nodes: 0", 2, "at least 1", id="impossible-value"),
+        pytest.param("by_place:\n  a: left", 1, "'left'", id="under-a-name-of-the-sites-own"),
+        pytest.param("name: a\nlimits: {<<: {nodez: 1}}", 2, "key `nodez`", id="merged-in"),
+        pytest.param("limits: &l\n  nodez: 1\nname: 2", 2, "key `nodez`", id="with-an-anchor"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(text: str, line: int, said: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        parse(text, Root, origin="x.yml")
+    assert str(caught.value).startswith(f"x.yml: line {line}: ")
+    assert said in str(caught.value)
+
+
+def test_what_is_wrong_with_the_whole_has_no_line() -> None:
+    with pytest.raises(SettingsError, match=r"^x\.yml: Expected `object`"):
+        parse("- a", Root, origin="x.yml")
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

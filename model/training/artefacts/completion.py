@@ -11,7 +11,7 @@ from onnx import numpy_helper
 
 from model import runtime
 from model.runtime import ModelRefused, Refusal
-from model.training.artefacts import export
+from model.training.artefacts import export, sight
 from model.training.fitting import base_rate
 from model.training.network.scaling import Scaling
 
@@ -33,9 +33,10 @@ def complete(path: Path) -> bool:
     for name in ("centre", "scale"):
         getattr(scaling, name).copy_(_constant(model, f"scaling.{name}", path))
     rate = base_rate.told(_constant(model, export.BASE_RATE, path), base_rate.FIELD)
-    whole = msgspec.structs.replace(
+    ranged = msgspec.structs.replace(
         info, training_ranges=scaling.ranges(), base_rate=info.base_rate or rate
     )
+    whole = sight.told(ranged, scaling)
     export.write(path, export.serialise(model, whole))
     return True
 

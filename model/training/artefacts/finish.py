@@ -12,7 +12,7 @@ import numpy as np
 from daemon.clocks import system_clock
 from model import runtime, schema
 from model.artefact import Evaluation
-from model.training.artefacts import export
+from model.training.artefacts import export, sight
 from model.training.fitting.pipeline import SHIPPED, describe
 from model.training.judging import evaluate as evaluation
 from model.training.judging.lines import HEADLINE
@@ -59,9 +59,10 @@ def finish(
             timestamp=timestamp,
             origin=origin,
         )
-        return export.serialise(model, about)
+        return export.serialise(model, sight.told(about, trained.graph.scaling))
 
     predictor = _loaded(artefact(NOT_JUDGED))
+    sight.hide(windows, trained.graph.scaling)
     export.check_parity(trained.graph, predictor, windows)
     judged = judged_by(predictor)
     return Made(artefact(evaluation.summarise(judged)), version, judged)

@@ -117,7 +117,7 @@ class Campaign:
     def stocks(
         self, chunks: Chunks, timelines: Sequence[Timeline], names: Sequence[str]
     ) -> dict[Split, SiteStock]:
-        """Split what is known by time."""
+        """Split what is known by time; what judges lives through everything, as nodes do."""
         placed = trainable(timelines)
         return {
             split: SiteStock(
@@ -125,6 +125,7 @@ class Campaign:
                 timelines if split is Split.TEST else placed,
                 names,
                 bounds(split, self.plan.start, self.plan.end),
+                settled=split is not Split.TEST,
             )
             for split in SHARES
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from model import runtime, schema
@@ -35,6 +36,7 @@ NOTHING = "none"
 LEAST_HOURS = {Split.FIT: 24.0, Split.HELD: 4.0}
 """Node hours of quiet time below which a model would be of nothing but noise."""
 JUDGED_NODES = 16
+SHOWN_REGIMES = 3
 
 
 def is_done(campaign: Campaign) -> bool:
@@ -72,7 +74,8 @@ def train(campaign: Campaign) -> Fleet:
     origin = Origin("fleet", base_rate=base_rate.origin_of(seen))
     judged = _write(campaign, trained, origin, site, _newest(campaign, chunks, timelines))
     usual = f"failures per node-week: {sum(rates.values()):.3g}, by {origin.base_rate}"
-    return Fleet(judged, f"{told(timelines)}\n{usual}", unseen_types(plan, timelines))
+    warnings = (*unseen_types(plan, timelines), *regimes_told(timelines))
+    return Fleet(judged, f"{told(timelines)}\n{usual}", warnings)
 
 
 def size_of(campaign: Campaign) -> str:
@@ -104,6 +107,22 @@ def unseen_types(plan: Plan, timelines: Sequence[Timeline]) -> tuple[str, ...]:
         "know this type of GPU"
         for kind, count in plan.types.items()
         if kind not in known and kind != UNNAMED
+    )
+
+
+def regimes_told(timelines: Sequence[Timeline]) -> tuple[str, ...]:
+    """Say in one line where a restart began another regime; nothing where none did."""
+    found = [(one.node, regime) for one in timelines for regime in one.regimes]
+    if not found:
+        return ()
+    shown = ", ".join(
+        f"{node} by {regime.watts:+.0f} W since {datetime.fromtimestamp(regime.start, UTC):%F %R}"
+        for node, regime in found[:SHOWN_REGIMES]
+    )
+    more = f" and {len(found) - SHOWN_REGIMES} more" if len(found) > SHOWN_REGIMES else ""
+    return (
+        f"all GPUs rest at another power since a restart (UTC): {shown}{more}; another "
+        "dcgm-exporter or driver? Nothing is learned across it",
     )
 
 

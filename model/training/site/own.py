@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from model import runtime, schema
 from model.artefact import Training
-from model.training.artefacts import export, weights
+from model.training.artefacts import export, sight, weights
 from model.training.artefacts.finish import finish, windows_of
 from model.training.episodes.plan import Split
 from model.training.fitting import base_rate, finetune
@@ -62,6 +62,8 @@ def _tuned(campaign: Campaign, node: PlannedNode, about: ArtefactInfo) -> bytes:
     moments = tuning.windows // GPUS_OF_A_WINDOW
     fit = _sample(stocks[Split.FIT], moments, seed)
     held = _sample(stocks[Split.HELD], max(8, moments // 4), seed + 1)
+    for windows in (fit, held):
+        sight.hide(windows, fleet.scaling)
     graph = finetune.tune(fleet, Windows(fit, held), tuning, seed)
     said = about.base_rate.origin if about.base_rate is not None else base_rate.FIELD
     origin = Origin("node", node.name, said)

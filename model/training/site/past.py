@@ -1,13 +1,15 @@
 """A site's past as training sees every history: episodes, split by time.
 
 The oldest part trains, the next freezes constants and stops early, the newest
-is only ever judged: a model is used on what comes after it.
+is only ever judged: a model is used on what comes after it.  What learns sees
+no window of two regimes, and takes its scales from the later one where a day of
+that is quiet (decision 0123).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,10 +24,11 @@ from model.training.episodes.plan import Split
 from model.training.network.hazard import GPU_CAUSES, NODE_CAUSES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from model.history.chunks import Chunks
     from model.history.incidents import Incident
+    from model.history.regimes import Regime
     from model.history.timeline import Timeline
 
 HOUR = 3_600.0
@@ -35,6 +38,8 @@ SETTLED_STEPS = 30
 """A GPU must have reported this often in a stretch to belong to it."""
 STORY_HOURS = 72.0
 """When a real fault began is not known: the longest horizon before it is nobody's quiet time."""
+REGIME_HOURS = 24.0
+"""So much quiet time of a node since its last regime began, and what was before says no scale."""
 
 
 def asked_channels(names: Sequence[str]) -> tuple[str, ...]:
@@ -84,7 +89,11 @@ class Part:
 
 
 class SiteStock:
-    """The stretches of one split as episodes of the channels `names`, read one by one."""
+    """The stretches of one split as episodes of the channels `names`, read one by one.
+
+    Of a node's regimes in the span, `settled` keeps the quiet time of the last
+    where there is enough of it; failures are kept from all.
+    """
 
     def __init__(
         self,
@@ -92,6 +101,8 @@ class SiteStock:
         timelines: Sequence[Timeline],
         names: Sequence[str],
         span: tuple[float, float],
+        *,
+        settled: bool = False,
     ) -> None:
         self._chunks = chunks
         self._names = tuple(names)
@@ -99,8 +110,7 @@ class SiteStock:
         self.parts = tuple(
             Part(one.node, cut)
             for one in timelines
-            for stretch in one.stretches
-            if (cut := clipped(stretch, *span)) is not None
+            for cut in (_settled(one, span) if settled else _clipped(one, span))
         )
         self._quiet = tuple(part for part in self.parts if part.stretch.failure is None)
         self.records, self.quiet_records = len(self.parts), len(self._quiet)
@@ -132,12 +142,42 @@ def trainable(timelines: Sequence[Timeline]) -> list[Timeline]:
     """Leave out the last days before failures of which the model cannot be told where they struck.
 
     A memory error of a node without a GPU has no row to stand on; it is judged
-    in a backtest all the same.
+    in a backtest all the same.  And cut where another regime began.
     """
     return [
-        type(one)(one.node, tuple(map(_placed, one.stretches)), one.left_out_hours)
+        replace(one, stretches=tuple(_parted(map(_placed, one.stretches), one.regimes)))
         for one in timelines
     ]
+
+
+def _parted(stretches: Iterable[Stretch], borders: Sequence[Regime]) -> Iterator[Stretch]:
+    """Cut stretches at borders; the days before a failure are quiet time of neither regime."""
+    for stretch in stretches:
+        begin, failure = stretch.start, stretch.failure
+        quiet = stretch.end if failure is None else failure.time - STORY_HOURS * HOUR
+        for border in (one.start for one in borders):
+            if not begin < border < (stretch.end if failure is None else failure.time):
+                continue
+            if min(border, quiet) > begin:
+                yield Stretch(begin, min(border, quiet), None)
+            begin = border
+        yield Stretch(begin, stretch.end, failure)
+
+
+def _clipped(one: Timeline, span: tuple[float, float]) -> list[Stretch]:
+    cuts = (clipped(stretch, *span) for stretch in one.stretches)
+    return [cut for cut in cuts if cut is not None]
+
+
+def _settled(one: Timeline, span: tuple[float, float]) -> list[Stretch]:
+    """Return the parts of a node in a span, without the quiet ones ahead of its last regime."""
+    parts = _clipped(one, span)
+    last = max((r.start for r in one.regimes if span[0] < r.start < span[1]), default=span[0])
+    quiet = [part for part in parts if part.failure is None]
+    since = sum(part.end - part.start for part in quiet if part.start >= last)
+    if since < REGIME_HOURS * HOUR:
+        return parts
+    return [part for part in parts if part.failure is not None or part.start >= last]
 
 
 def _placed(stretch: Stretch) -> Stretch:

@@ -83,6 +83,6 @@ def test_without_targets_nothing_is_started(
 ) -> None:
     path = tmp_path / "facility.yml"
     path.write_text("racks: {}", encoding="utf-8")
-    assert main(["--facility", "--config", str(path), mode]) == 2
+    assert main(["--facility", "--config", str(path), mode]) == 78
     told = f"forewarn-exporter: {path}: targets: expected at least one, nothing is read\n"
     assert capsys.readouterr().err == told

@@ -160,5 +160,5 @@ def test_an_address_with_a_password_is_refused_before_anything_is_asked(
     probe: Callable[..., tuple[int, str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, said = probe(dcgm="{url: 'http://me:hidden@127.0.0.1:9/metrics'}")
-    assert code == 2
+    assert code == 78
     assert "hidden" not in said + capsys.readouterr().err

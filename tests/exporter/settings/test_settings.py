@@ -29,7 +29,7 @@ def test_the_example_names_every_key() -> None:
 @pytest.mark.parametrize(
     ("text", "expectation"),
     [
-        ("nodes: n1", "unknown field `nodes`"),
+        ("nodes: n1", "unknown key `nodes`"),
         ("listen: {port: many}", "$.listen.port"),
         ("listen: {port: 70000}", "expected port from 0 to 65535"),
         ("dcgm: {interval_seconds: 0}", "expected interval_seconds above 0"),
@@ -45,7 +45,7 @@ def test_the_example_names_every_key() -> None:
         ("gpus: {count: 8, expected: [GPU-a]}", "not both"),
         ("gpus: {count: 0}", "expected count of at least 1"),
         ("log: {level: loud}", "$.log.level"),
-        ("bmc: {password: secret}", "unknown field `password`"),
+        ("bmc: {password: secret}", "unknown key `password`"),
         ("- a list", "Expected `object`"),
     ],
 )
@@ -54,7 +54,7 @@ def test_a_mistake_is_one_line(
 ) -> None:
     path = tmp_path / "exporter.yml"
     path.write_text(text, encoding="utf-8")
-    assert main(["--config", str(path), "--check-config"]) == 2
+    assert main(["--config", str(path), "--check-config"]) == 78
     said = capsys.readouterr().err
     assert expectation in said
     assert str(path) in said
@@ -84,7 +84,7 @@ def test_settings_of_all_nodes_are_checked_without_a_node_where_their_files_are_
     path = tmp_path / "exporter.yml"
     path.write_text("bmc: {}", encoding="utf-8")
     assert main(["--config", str(path), "--check-config", "--no-files"]) == 0
-    assert main(["--config", str(path), "--check-config"]) == 2
+    assert main(["--config", str(path), "--check-config"]) == 78
     told = f"forewarn-exporter: {path}: node: expected the node's name here or in $NODE_NAME\n"
     assert capsys.readouterr().err == told
 
@@ -95,13 +95,13 @@ def test_a_folder_of_models_that_is_not_there_or_has_a_bad_one_is_told(
     path, models = tmp_path / "exporter.yml", tmp_path / "models"
     path.write_text(f"node: n1\nmodel: {{directory: '{models}'}}", encoding="utf-8")
     line = ["--config", str(path), "--check-config"]
-    assert main(line) == 2
+    assert main(line) == 78
     missing = f"{path}: model.directory: {models}: no such folder, expected one with n1.onnx"
     assert missing in capsys.readouterr().err
     models.mkdir()
     assert main(line) == 0
     (models / "fleet.onnx").write_text("no model")
-    assert main(line) == 2
+    assert main(line) == 78
     assert f"model.directory: not_onnx: {models / 'fleet.onnx'}" in capsys.readouterr().err
     assert main([*line, "--no-files"]) == 0
 
@@ -123,7 +123,7 @@ def test_files_that_are_named_and_not_there_are_told(
     target = "targets: [{equipment: cdu-1, url: 'https://cdu-1'}]\n"
     node = target if mode else "node: n1\n"
     path.write_text(node + "listen: {token_file: /nowhere/token}", encoding="utf-8")
-    assert main([*mode, "--config", str(path), "--check-config"]) == 2
+    assert main([*mode, "--config", str(path), "--check-config"]) == 78
     said = capsys.readouterr().err
     assert said == (
         f"forewarn-exporter: {path}: listen.token_file: /nowhere/token: "

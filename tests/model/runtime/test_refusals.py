@@ -127,6 +127,8 @@ def test_metadata_that_does_not_decode_is_refused(tmp_path: Path, text: str) -> 
         ({"provenance": "elsewhere"}, Refusal.METADATA),
         ({"training_ranges": {"gpu_power_watts": (9.0, 1.0)}}, Refusal.METADATA),
         ({"training_ranges": {"gpu_utilization_ratio": (0.0, 1.0)}}, Refusal.METADATA),
+        ({"unseen": ("gpu_utilization_ratio",)}, Refusal.METADATA),
+        ({"unseen": ("gpu_temperature_celsius",)}, Refusal.METADATA),
         (
             {"base_rate": {"per_node_week": {"memory": 0.0}, "origin": "x"}},
             Refusal.METADATA,

@@ -42,7 +42,7 @@ def test_the_promised_defaults() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        pytest.param("mode: exclude", "unknown field `mode`", id="key-at-the-wrong-place"),
+        pytest.param("mode: exclude", "unknown key `mode`", id="key-at-the-wrong-place"),
         pytest.param("policy: {mode: full}", "Invalid enum value 'full'", id="unknown-mode"),
         pytest.param(
             "policy: {limits: {concurency: 1}}", "`concurency` - at `$.policy.limits`", id="typo"
@@ -72,7 +72,7 @@ def test_the_promised_defaults() -> None:
             "expected at most critical_probability (0.3)",
             id="warning-after-critical",
         ),
-        pytest.param("webhook: {token: abc}", "unknown field `token`", id="secret-in-the-file"),
+        pytest.param("webhook: {token: abc}", "unknown key `token`", id="secret-in-the-file"),
     ],
 )
 def test_a_mistake_is_one_line_that_says_what_was_expected(text: str, complaint: str) -> None:
@@ -124,7 +124,7 @@ def test_the_command_checks_a_file_without_starting(tmp_path: Path) -> None:
     assert refused.returncode == 78
     (line,) = refused.stderr.splitlines()
     assert line == (
-        f"forewarn-remediation: {bad}: Invalid enum value 'full' - at `$.policy.mode`, "
+        f"forewarn-remediation: {bad}: line 1: Invalid enum value 'full' - at `$.policy.mode`, "
         "expected one of observe, exclude, migrate"
     )
 

@@ -31,6 +31,7 @@ def graph() -> Graph:
         for head in (graph.hazard.gpu, graph.hazard.node):
             head.out.normal_(std=0.5)
             head.offset.normal_()
+    graph.scaling.freeze(torch.from_numpy(windows().reshape(-1, schema.WINDOW_STEPS, len(NAMES))))
     return graph.requires_grad_(False)
 
 

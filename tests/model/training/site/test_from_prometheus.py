@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from simulator.recorder.openmetrics import Names, Slice, export
 from simulator.scenario import Scenario
 from tests.exporter.app.monitoring import Prometheus
 from tests.factories.history import START
+from tests.model.training.site import monitored
 
 pytestmark = [
     pytest.mark.services,
@@ -45,24 +44,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
         text = folder / f"{names}.om"
         with text.open("w", encoding="utf-8") as file:
             past.write(file)
-        blocks = ["promtool", "tsdb", "create-blocks-from", "openmetrics"]
-        subprocess.run([*blocks, text, folder / "tsdb"], check=True, capture_output=True)
+        monitored.put(text, folder)
     running = Prometheus(folder, {})
     yield running
     running.close()
 
 
 def command(server: Prometheus, *line: str) -> str:
-    span = ("--until", str(START + STEPS * 60), "--days", str(STEPS / 1_440))
-    whole = [
-        sys.executable,
-        "-m",
-        "model",
-        *line,
-        "--prometheus",
-        f"http://127.0.0.1:{server.port}",
-    ]
-    done = subprocess.run([*whole, *span], capture_output=True, text=True, check=False, timeout=300)
+    done = monitored.asked(server, *line, until=START + STEPS * 60, days=STEPS / 1_440)
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout
 

@@ -13,12 +13,13 @@ from model.history.failures import Failure, Sign
 from model.history.plan import Plan, PlannedNode
 from model.history.question import Question
 from model.history.refused import TooLittle
+from model.history.regimes import Regime
 from model.history.timeline import LeftOut, Stretch, Timeline
 from model.schema import Cause
 from model.training.fitting.pipeline import same_width
 from model.training.fitting.rows import field_weights
 from model.training.site import fleet
-from model.training.site.past import SHARES, bounds, clipped, trainable
+from model.training.site.past import SHARES, SiteStock, bounds, clipped, trainable
 from tests.factories.history import at
 
 HOUR = 60
@@ -57,6 +58,51 @@ def test_a_memory_failure_of_nobody_knows_which_gpu_is_not_learned_from() -> Non
     (placed,) = trainable([Timeline("n1", stretches, Counter())])
     assert placed.stretches[0] == Stretch(at(0), at(28 * HOUR), None)
     assert placed.stretches[1] == stretches[1]
+
+
+def regime_at(step: float) -> Regime:
+    return Regime(at(step), 50.0)
+
+
+def stock(one: Timeline, *, hours: float) -> list[Stretch]:
+    span = (at(0), at(hours * HOUR))
+    return [part.stretch for part in SiteStock(None, [one], [], span, settled=True).parts]
+
+
+def test_another_regime_cuts_what_learns_and_the_days_before_a_failure_stay_nobodys() -> None:
+    quiet = Stretch(at(0), at(100 * HOUR), None)
+    ill = Stretch(at(100 * HOUR), at(202 * HOUR), failure(200 * HOUR))
+    borders = (regime_at(40 * HOUR), regime_at(150 * HOUR))
+    (placed,) = trainable([Timeline("n1", (quiet, ill), Counter(), borders)])
+    assert placed.stretches == (
+        Stretch(at(0), at(40 * HOUR), None),
+        Stretch(at(40 * HOUR), at(100 * HOUR), None),
+        Stretch(at(100 * HOUR), at(128 * HOUR), None),
+        Stretch(at(150 * HOUR), at(202 * HOUR), failure(200 * HOUR)),
+    )
+
+
+def test_quiet_time_of_an_older_regime_is_left_out_where_the_last_has_a_day_of_it() -> None:
+    border = at(40 * HOUR)
+    ill = Stretch(at(0), at(12 * HOUR), failure(10 * HOUR))
+    quiet = Stretch(at(12 * HOUR), at(200 * HOUR), None)
+    (placed,) = trainable([Timeline("n1", (ill, quiet), Counter(), (regime_at(40 * HOUR),))])
+    assert stock(placed, hours=64) == [ill, Stretch(border, at(64 * HOUR), None)]
+    both = [ill, Stretch(at(12 * HOUR), border, None), Stretch(border, at(60 * HOUR), None)]
+    assert stock(placed, hours=60) == both, "too little since: two segments"
+    assert stock(placed, hours=36) == [ill, Stretch(at(12 * HOUR), at(36 * HOUR), None)]
+
+
+def test_other_regimes_are_told_in_one_line() -> None:
+    told = fleet.regimes_told(
+        [Timeline(f"n{i}", (), Counter(), (regime_at(i * HOUR),)) for i in range(5)]
+    )
+    assert told == (
+        "all GPUs rest at another power since a restart (UTC): n0 by +50 W since 2023-11-15 00:00, "
+        "n1 by +50 W since 2023-11-15 01:00, n2 by +50 W since 2023-11-15 02:00 and 2 more; "
+        "another dcgm-exporter or driver? Nothing is learned across it",
+    )
+    assert fleet.regimes_told([Timeline("n1", (), Counter())]) == ()
 
 
 def test_too_little_quiet_time_is_said_in_hours_with_what_was_left_out() -> None:
