@@ -6,6 +6,7 @@ from statistics import mean, median
 from typing import TYPE_CHECKING
 
 from benchmarks.tadgan import published as published_scorer
+from benchmarks.tadgan.causal import USUAL_RULE
 from benchmarks.tadgan.choosing import CLEAR_SPREADS
 from benchmarks.tadgan.judging import RULES
 from benchmarks.tadgan.published import PAPERS_SCORE
@@ -141,17 +142,20 @@ def _scorings(judged: Sequence[Judged]) -> list[str]:
 def _choices(one: Judged) -> list[str]:
     best = max(RULES, key=lambda name: one.mean_f1(scorer="causal", scoring=name))
     f1 = one.mean_f1(scorer="causal", scoring=best)
+    published = _chosen(one, "published", one.scoring, PAPERS_SCORE)
     return [
-        f"- Seed {one.seed}, published scorer: {_chosen(one, 'published', one.scoring)}",
-        f"- Seed {one.seed}, causal scorer: {_chosen(one, 'causal', one.rule)} "
+        f"- Seed {one.seed}, published scorer: {published}",
+        f"- Seed {one.seed}, causal scorer: {_chosen(one, 'causal', one.rule, str(USUAL_RULE))} "
         f"Of {len(RULES)} rules the best in hindsight is {best} ({f1:.3f}).",
     ]
 
 
-def _chosen(one: Judged, scorer: str, choice: Choice) -> str:
-    f1 = one.mean_f1(scorer=scorer, scoring=choice.best)
-    clear = "taken" if choice.taken == choice.best else f"so {choice.taken} stays"
+def _chosen(one: Judged, scorer: str, choice: Choice, usual: str) -> str:
+    def here(scoring: str) -> str:
+        return f"{scoring} (here {one.mean_f1(scorer=scorer, scoring=scoring):.3f})"
+
     return (
-        f"best on made-up anomalies is {choice.best} (here {f1:.3f}), by {choice.lead:.3f} over "
-        f"the usual one; more than {CLEAR_SPREADS:g} x {choice.spread:.3f} would be clear: {clear}."
+        f"best on made-up anomalies is {here(choice.best)}, by {choice.lead:.3f} over "
+        f"{here(usual)}; more than {CLEAR_SPREADS:g} x {choice.spread:.3f} would be clear: "
+        f"{'taken' if choice.taken == choice.best else 'not taken'}."
     )

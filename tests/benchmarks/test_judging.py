@@ -78,7 +78,7 @@ def test_the_page_tells_both_scorers_beside_what_was_published(judged: Judged) -
     whole = " | 1.000" * 5
     assert f"| **Forewarn, causal scorer**, seed 7 ({causal.USUAL_RULE}){whole} |" in text
     assert "| area | 1.000 | 0.000 |" in text
-    assert "best on made-up anomalies is area (here 0.000), by 1.000 over the usual one" in text
+    assert "is area (here 0.000), by 1.000 over critic x dtw (here 0.000)" in text
     assert "| Orion 0.7.1, AER | 0.500 | 0.500 | 0.500 | 0.500 | 0.500 |" in text
     lines = table.verdicts([judged])
     assert "published scorer, mean F1 0.000: above none" in lines[0]
