@@ -3,12 +3,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+OLDEST := $(VENV)/oldest
 ASSETS := $(shell tests/controlplane/build.sh --where)
 export KUBEBUILDER_ASSETS := $(ASSETS)
 MONITORING := $(shell tests/controlplane/build.sh --monitoring --where)
 export FOREWARN_MONITORING := $(MONITORING)
 
-.PHONY: help demo test test-quick test-clients check format golden requirements go controlplane monitoring clean
+.PHONY: help demo test test-quick test-clients test-oldest check format golden requirements go controlplane monitoring clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -36,6 +37,11 @@ test-clients: $(VENV)/.dev ## Run what talks to Kubernetes with the oldest and t
 	    -m "not services and not training and not browser and not scenario" \
 	    tests/remediation tests/contracts tests/field_reports || exit 1; \
 	done
+
+test-oldest: $(VENV)/.oldest ## Run the shipped model with the oldest runtime and packages that a node may have
+	@$(OLDEST)/bin/python -c 'import onnxruntime; print("onnxruntime", onnxruntime.__version__)'
+	$(OLDEST)/bin/python -m pytest -q -p no:cacheprovider tests/model/runtime tests/model/bundled \
+	  tests/field_reports/test_r32_a_model_from_the_future_on_a_node.py
 
 check: $(VENV)/.dev ## Format, lint, types, import contracts, rules, manifests
 	$(BIN)/ruff format --check .
@@ -70,6 +76,12 @@ clean: ## Remove the virtual environment and caches, but not the control plane
 
 $(VENV)/.go: $(VENV)/.bootstrap requirements/go.txt
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/go.txt
+	@touch $@
+
+# Apart from the other, which has a newer one of each package.
+$(VENV)/.oldest: $(VENV)/.bootstrap requirements/oldest.txt
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(OLDEST)
+	$(BIN)/uv pip install --quiet --python $(OLDEST)/bin/python --require-hashes -r requirements/oldest.txt
 	@touch $@
 
 # One virtual environment, three widths. A wider one satisfies a narrower one.

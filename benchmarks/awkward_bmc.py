@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.processes import load
+from daemon import numbers
 from tests.exporter.app.stage import MISBEHAVIOURS, Stage
 
 PROMISE_SECONDS = 0.1
@@ -26,7 +27,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--pages", type=int, default=300, help="pages for each kind (300)")
+    parser.add_argument(
+        "--pages", type=numbers.whole(1), default=300, help="pages for each kind (300)"
+    )
     pages = parser.parse_args().pages
     print(f"{pages} pages each; {load()}")
     print("| misbehaviour | median ms | 99 % ms | longest ms |")

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from benchmarks import results
+from benchmarks import recorded, results
 from benchmarks.tadgan.detector import (
     SCHEDULE,
     USUAL_QUANTILE,
@@ -31,6 +30,7 @@ from benchmarks.tadgan.detector import (
     Standard,
     bar,
 )
+from daemon import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +85,7 @@ def main() -> int:
     arguments = _parser().parse_args()
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(mode=True)
-    engines = read(Path(os.environ["FOREWARN_DATA"]) / "cmapss" / "train_FD001.txt.gz")
+    engines = read(recorded.find("cmapss/train_FD001.txt.gz"))
     found = Results({}, {}, {})
     for seed in arguments.seeds:
         parts = deal(engines, seed)
@@ -104,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--seeds", type=int, nargs="+", default=[7, 8, 9])
+    parser.add_argument("--seeds", type=numbers.seed, nargs="+", default=[7, 8, 9])
     results.add_places(parser)
     return parser
 

@@ -20,6 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
+from daemon import numbers
+
 NODE, START, STEP = "gpu-a01", 1_700_006_400, 60
 
 
@@ -85,9 +87,9 @@ def tune(folder: Path, days: float, seed: int) -> None:
 def main() -> None:
     """Measure, and print one line of Markdown."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--days", type=float, default=30.0)
-    parser.add_argument("--gpus", type=int, default=8)
-    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--days", type=numbers.real(2.0, numbers.LONGEST_DAYS), default=30.0)
+    parser.add_argument("--gpus", type=numbers.whole(1), default=8)
+    parser.add_argument("--seed", type=numbers.seed, default=7)
     parser.add_argument("--tune", type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.tune is not None:

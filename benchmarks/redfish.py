@@ -17,6 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from daemon import numbers
 from daemon.clocks import Clock, system_clock
 from exporter.facility.equipment import EquipmentSource
 from exporter.facility.items import EquipmentReadings
@@ -152,7 +153,9 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="folder of recorded trees, or one tree as a file")
-    parser.add_argument("--cycles", type=int, default=CYCLES, help=f"of one minute ({CYCLES})")
+    parser.add_argument(
+        "--cycles", type=numbers.whole(1), default=CYCLES, help=f"of one minute ({CYCLES})"
+    )
     options = parser.parse_args()
     print("| tree | strategy | walk | requests a cycle | oldest, cycles | s | found | missing |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")

@@ -16,6 +16,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 
+from daemon import numbers
 from simulator.faults import STORIES
 from simulator.history import NODES_AT_ONCE, Recording, record_all
 from simulator.instruments.shown import CHANNELS
@@ -76,8 +77,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--node-days", type=int, default=TARGET_NODE_DAYS)
-    parser.add_argument("--workers", type=int, default=min(2, os.cpu_count() or 1))
+    parser.add_argument("--node-days", type=numbers.whole(1), default=TARGET_NODE_DAYS)
+    parser.add_argument(
+        "--workers", type=numbers.whole(1, 1_000), default=min(2, os.cpu_count() or 1)
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON line")
     options = parser.parse_args()
     figure = measure(options.node_days, options.workers)

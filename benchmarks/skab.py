@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from benchmarks import results
+from benchmarks import recorded, results
 from benchmarks.tadgan.detector import (
     MARGIN,
     SCHEDULE,
@@ -30,6 +29,7 @@ from benchmarks.tadgan.detector import (
     Pca,
     Standard,
 )
+from daemon import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +84,7 @@ def main() -> int:
     arguments = _parser().parse_args()
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(mode=True)
-    folder = Path(os.environ["FOREWARN_DATA"]) / "skab"
+    folder = recorded.find("skab")
     free = read(folder / "anomaly-free" / "anomaly-free.csv").readings
     runs = [read(path) for path in sorted((folder / "valve1").glob("*.csv"))]
     ours, cpu, drift = {}, {}, {}
@@ -108,7 +108,7 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--seeds", type=int, nargs="+", default=[7, 8, 9])
+    parser.add_argument("--seeds", type=numbers.seed, nargs="+", default=[7, 8, 9])
     results.add_places(parser)
     return parser
 

@@ -118,6 +118,7 @@ def _pack(saved: Saved) -> bytes:
         header=np.frombuffer(msgspec.json.encode(header), np.uint8),
         raw=saved.window.raw,
         before=saved.window.before,
+        ages=saved.window.ages,
         walls=saved.window.walls,
         state=saved.state,
         drift=np.array([saved.drift.outside, saved.drift.seen]),
@@ -145,7 +146,10 @@ def _unpack(path: Path, blob: bytes) -> tuple[Header, Window, NDArray[np.float32
     try:
         with np.load(io.BytesIO(payload), allow_pickle=False) as arrays:
             header = msgspec.json.decode(arrays["header"].tobytes(), type=Header)
-            window = _window(header, arrays["raw"], arrays["before"], arrays["walls"])
+            # An earlier version did not save ages: then they are not known.
+            before = arrays["before"]
+            ages = arrays["ages"] if "ages" in arrays else np.full(before.shape, np.inf)
+            window = _window(header, arrays["raw"], before, ages, arrays["walls"])
             state = arrays["state"].astype(np.float32)
             drift = _drift(arrays["drift"]) if "drift" in arrays else drifts.unknown()
     except (ValueError, KeyError, IndexError, zipfile.BadZipFile, msgspec.DecodeError) as error:
@@ -166,17 +170,19 @@ def _window(
     header: Header,
     raw: NDArray[np.float64],
     before: NDArray[np.float64],
+    ages: NDArray[np.float64],
     walls: NDArray[np.float64],
 ) -> Window:
     """Place the saved columns by channel name: a channel added since then is NaN throughout."""
     window = empty(header.uuids, len(walls))
     shape = (len(walls), len(header.uuids), len(header.channels))
-    if raw.shape != shape or before.shape != shape[1:]:
+    if raw.shape != shape or before.shape != shape[1:] or ages.shape != shape[1:]:
         raise ValueError(f"arrays of shape {raw.shape} and {before.shape}, expected {shape}")
     for source, name in enumerate(header.channels):
         if name in CHANNELS:
             target = CHANNELS.index(name)
             window.raw[:, :, target] = raw[:, :, source]
             window.before[:, target] = before[:, source]
+            window.ages[:, target] = ages[:, source]
     window.walls[:] = walls
     return window

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from daemon import destinations
+from daemon import destinations, numbers
+from daemon.combinations import WrongLine
 from daemon.version import add_version
 from model import inspection, judging, rebasing, runtime
 from model.history import cli as site
@@ -100,8 +101,8 @@ def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     train.add_argument(
         "--simulate",
         choices=("bundled", "tiny", "none"),
-        help="how much to simulate: 'bundled' makes the shipped artefact in about half an hour on "
-        "two cores, 'tiny' shows in seconds that everything works and is worth nothing; with a "
+        help="how much to simulate: 'bundled' makes the shipped artefact (what that takes: "
+        "docs/measurements.md), 'tiny' shows that everything works and is worth nothing; with a "
         "site's history, simulated failures are learned beside it (default there: bundled), or "
         "'none'",
     )
@@ -112,7 +113,7 @@ def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="the .onnx file to write; with a site's history, the folder of models that exporters "
         "read (setting model.directory)",
     )
-    train.add_argument("--seed", type=int, help="decides every weight (default: 7)")
+    train.add_argument("--seed", type=numbers.seed, help="decides every weight (default: 7)")
     train.add_argument(
         "--weights",
         action="store_true",
@@ -128,7 +129,7 @@ def _add_train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "repeatable",
     )
     site.add_train(train)
-    train.set_defaults(run=_train)
+    train.set_defaults(run=_train, parser=train)
 
 
 def _inspect(arguments: argparse.Namespace) -> None:
@@ -153,13 +154,16 @@ def _train(arguments: argparse.Namespace) -> int:
     if arguments.prometheus or arguments.work:
         return site.train(arguments)
     if arguments.simulate in (None, "none"):
-        raise SystemExit("forewarn-model: train: expected --prometheus, --work or --simulate SIZE")
+        raise WrongLine("expected --prometheus, --work or --simulate SIZE")
+    site.without_a_site(arguments)
     destinations.file("--out", arguments.out, ending=".onnx")
     without = judging.left_out(arguments.leave_out)
     from model.training.commands import train as command
+    from model.training.fitting.sizes import recipe
 
     seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
-    command.train(arguments.simulate, arguments.out, seed, without, with_weights=arguments.weights)
+    chosen = recipe(arguments.simulate, seed, without)
+    command.train(chosen, arguments.out, with_weights=arguments.weights)
     return 0
 
 
@@ -170,7 +174,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(arguments.run(arguments) or 0)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(*how_to_go_on(arguments)) from None
-    except destinations.NoDestination as error:
+    except (destinations.NoDestination, WrongLine) as error:
         return _refuse(f"{arguments.command}: {error}", WRONG_LINE)
     except runtime.ModelRefused as error:
         return _refuse(str(error))

@@ -35,6 +35,7 @@ def describe(path: Path, predictor: Predictor) -> str:
         f"  version      {info.version} (file {predictor.digest})",
         f"  provenance   {info.provenance}: {PROVENANCE[info.provenance]}",
         f"  trained      {_date(info.trained_timestamp)}, seed {info.seed}, {_trained_on(info)}",
+        *_history(info),
         f"  with         {', '.join(f'{name} {v}' for name, v in info.frameworks.items())}",
         f"  reads        {info.window_steps} steps of {info.step_seconds} s, "
         f"{len(info.channels)} channels per GPU; remembers {info.state_width} values per GPU",
@@ -55,6 +56,17 @@ def _date(seconds: float) -> str:
 def _trained_on(info: ArtefactInfo) -> str:
     without = f", without {', '.join(info.training.left_out)}" if info.training.left_out else ""
     return f"{info.training.episodes} episodes, {info.training.rows} rows{without}"
+
+
+def _history(info: ArtefactInfo) -> tuple[str, ...]:
+    if info.provenance == "bundled-simulated":
+        return ()
+    return (f"  history      {span(info.training.first_timestamp, info.training.last_timestamp)}",)
+
+
+def span(first: float, last: float) -> str:
+    """Return from when to when (wall-clock seconds) for a person."""
+    return f"from {_date(first)} to {_date(last)}"
 
 
 def _base_rate(info: ArtefactInfo) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from daemon import destinations
+from daemon import destinations, numbers
+from daemon.combinations import WrongLine
 from model import runtime
 from model.history.refused import Refused
 from model.schema import Cause
@@ -23,6 +24,7 @@ fail more often.  An exporter takes a file that was set anew for another one:
 its memory of the node's last days begins again."""
 
 GIVEN = "hand"
+MOST_PER_WEEK = 7.0 * 24.0
 
 
 def add_rebase(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -41,7 +43,12 @@ def add_rebase(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="JSON",
         help="as `backtest --json` has counted on this site",
     )
-    rate.add_argument("--failures-per-node-week", type=float, metavar="RATE", help="as you know it")
+    rate.add_argument(
+        "--failures-per-node-week",
+        type=numbers.above(0.0, MOST_PER_WEEK),
+        metavar="RATE",
+        help="as you know it; at most one an hour",
+    )
     rebase.add_argument(
         "--share",
         action="append",
@@ -59,9 +66,9 @@ def add_rebase(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def _rebase(arguments: argparse.Namespace) -> None:
     rates, origin = None, GIVEN
     if arguments.backtest is None:
-        rates = _given(arguments.failures_per_node_week, arguments.share)
+        rates = _given(arguments.share)
     elif arguments.share:
-        raise SystemExit("forewarn-model: rebase: --share goes with --failures-per-node-week only")
+        raise WrongLine("--share goes with --failures-per-node-week only")
     _check(arguments)
     from model.training.artefacts import rebase
     from model.training.fitting import base_rate
@@ -86,7 +93,7 @@ def _check(arguments: argparse.Namespace) -> None:
     """Look at the files that are named; what the extra brings is not needed for that."""
     if arguments.out is not None:
         if len(arguments.files) > 1:
-            raise SystemExit("forewarn-model: rebase: --out takes one file")
+            raise WrongLine("--out takes one file")
         destinations.file("--out", arguments.out, ending=".onnx")
     if arguments.backtest is not None:
         arguments.backtest.open("rb").close()
@@ -96,26 +103,20 @@ def _check(arguments: argparse.Namespace) -> None:
             destinations.file("FILE", file)
 
 
-def _given(rate: float, shares: Sequence[str]) -> dict[str, float]:
-    """Return the shares that were given by hand, of a rate that can be one."""
-    if not 0.0 < rate <= 7 * 24:
-        raise SystemExit(
-            f"forewarn-model: rebase: --failures-per-node-week {rate:g}: expected more than 0, and "
-            "at most one an hour"
-        )
+def _given(shares: Sequence[str]) -> dict[str, float]:
+    """Return the shares that were given by hand."""
     given: dict[str, float] = {}
     for text in shares:
         cause, _, share = text.partition("=")
         try:
             given[Cause(cause)] = float(share)
         except ValueError:
-            raise SystemExit(
-                f"forewarn-model: rebase: --share {text!r}: expected CAUSE=SHARE, of "
-                f"{', '.join(Cause)}"
+            raise WrongLine(
+                f"--share {text!r}: expected CAUSE=SHARE, of {', '.join(Cause)}"
             ) from None
     if not _divides(given):
-        raise SystemExit(
-            "forewarn-model: rebase: --share: expected shares above 0 that leave something for the "
+        raise WrongLine(
+            "--share: expected shares above 0 that leave something for the "
             "causes without one, or add up to 1 over all"
         )
     return given

@@ -20,3 +20,6 @@ compile build -c requirements/train.txt requirements/build.in
 compile remediation -c requirements/train.txt --extra remediation pyproject.toml \
     --no-emit-package onnxruntime --no-emit-package numpy --no-emit-package flatbuffers --no-emit-package protobuf
 compile go requirements/go.in
+# A node's packages as old as pyproject.toml allows, with the test tools of today.
+grep -E '^(pytest|hypothesis|onnx)==' requirements/train.txt | tr -d '\\' |
+    compile oldest --resolution lowest-direct pyproject.toml -

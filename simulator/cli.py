@@ -12,7 +12,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from daemon import numbers
 from daemon.clocks import Clock, system_clock
+from daemon.combinations import unread
 from daemon.lifecycle import Lifecycle
 from daemon.secrets import SecretFile, SecretUnreadable
 from daemon.serving import Server
@@ -21,7 +23,7 @@ from simulator.calibration import command as calibration
 from simulator.calibration import recorded
 from simulator.endpoints.redfish.bmc import Credentials
 from simulator.endpoints.redfish.recorded import RecordedTree
-from simulator.faults import STORIES
+from simulator.faults import EVERY
 from simulator.fleet import STEP_SECONDS, Fleet, lay_out
 from simulator.physics.workload import Workload
 from simulator.recorder import cli as recording
@@ -32,6 +34,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 TREE_THREADS = 3
+OF_NODES = (
+    *("nodes", "racks", "gpus", "seed", "workload", "scenario", "node", "gpu", "onset_seconds"),
+    *("duration_seconds", "severity", "speed", "step_seconds", "prefill_seconds"),
+    *("bmc_user", "bmc_password_file", "json"),
+)
+TIME = numbers.real(0.0, numbers.LONGEST_SECONDS)
 EPILOG = """\
 example: six nodes in two racks; on node 2 (from 0) the thermal interface of GPU 5
 begins to fail 10 simulated minutes after the start and takes four hours to the
@@ -80,22 +88,47 @@ def command_line() -> argparse.ArgumentParser:
 
 def _serve_arguments(serve: argparse.ArgumentParser) -> None:
     add = serve.add_argument
-    add("--nodes", type=int, default=4, help="number of nodes (default 4)")
-    add("--racks", type=int, default=1, help="racks that they share, in order (default 1)")
-    add("--gpus", type=int, default=8, help="GPUs per node (default 8)")
-    add("--seed", type=int, default=7, help="same seed, same numbers (default 7)")
+    add("--nodes", type=numbers.whole(1), default=4, help="number of nodes (default 4)")
+    add(
+        "--racks",
+        type=numbers.whole(1),
+        default=1,
+        help="racks that they share, in order (default 1)",
+    )
+    add("--gpus", type=numbers.whole(1), default=8, help="GPUs per node (default 8)")
+    add("--seed", type=numbers.seed, default=7, help="same seed, same numbers (default 7)")
     add("--workload", type=Workload, choices=list(Workload), default=Workload.TRAINING)
     add("--scenario", default=HEALTHY, help="story to tell, see `scenarios` (default healthy)")
-    add("--node", type=int, default=0, help="node that is struck, from 0 (default 0)")
-    add("--gpu", type=int, default=0, help="GPU that is struck, from 0 (default 0)")
-    add("--onset-seconds", type=float, default=600.0, help="simulated, after the start (600)")
-    add("--duration-seconds", type=float, default=14_400.0, help="simulated, to the end (14400)")
-    add("--severity", type=float, default=0.8, help="above 0 up to 1 (default 0.8)")
-    add("--speed", type=float, default=60.0, help="simulated seconds per second (default 60)")
-    add("--step-seconds", type=float, default=STEP_SECONDS, help="simulated (default 15)")
-    add("--prefill-seconds", type=float, default=14_400.0, help="history before the start (14400)")
+    add("--node", type=numbers.whole(0), default=0, help="node that is struck, from 0 (default 0)")
+    add("--gpu", type=numbers.whole(0), default=0, help="GPU that is struck, from 0 (default 0)")
+    add("--onset-seconds", type=TIME, default=600.0, help="simulated, after the start (600)")
+    add("--duration-seconds", type=TIME, default=14_400.0, help="simulated, to the end (14400)")
+    add(
+        "--severity",
+        type=numbers.above(0.0, 1.0),
+        default=0.8,
+        help="above 0 up to 1 (default 0.8)",
+    )
+    add(
+        "--speed",
+        type=numbers.above(0.0, 1e6),
+        default=60.0,
+        help="simulated seconds per second (default 60)",
+    )
+    add(
+        "--step-seconds",
+        type=numbers.above(0.0, 3_600.0),
+        default=STEP_SECONDS,
+        help="simulated (default 15)",
+    )
+    add("--prefill-seconds", type=TIME, default=14_400.0, help="history before the start (14400)")
     add("--host", default="127.0.0.1", help="address to bind (default 127.0.0.1)")
-    add("--first-port", type=int, default=0, help="two ports per node from here; 0: any free ones")
+    add(
+        "--first-port",
+        type=numbers.port,
+        default=0,
+        help="two ports per node from here; 0: any free ones",
+    )
     add("--bmc-user", default="forewarn", help="account of every BMC (default forewarn)")
     add("--bmc-password-file", type=Path, help="its password; without it one is made up in a file")
     add("--json", action="store_true", help="print addresses as one JSON line")
@@ -107,7 +140,7 @@ def _serve_arguments(serve: argparse.ArgumentParser) -> None:
         help="serve this recorded Redfish tree, without a log-in, in place of nodes; repeatable, "
         "each on the next port",
     )
-    serve.set_defaults(act=_serve)
+    serve.set_defaults(act=_serve, parser=serve)
 
 
 def _calibrate_arguments(calibrate: argparse.ArgumentParser) -> None:
@@ -116,9 +149,11 @@ def _calibrate_arguments(calibrate: argparse.ArgumentParser) -> None:
     calibrate.formatter_class = argparse.RawDescriptionHelpFormatter
     add("--data", type=Path, required=True, help="folder with these recordings")
     add("--out", type=Path, required=True, help="folder for pictures and quantiles.md")
-    add("--nodes", type=int, default=96, help="healthy nodes to simulate (default 96)")
-    add("--days", type=float, default=2.0, help="how long, in days of 60 s steps (default 2)")
-    add("--seed", type=int, default=7, help="same seed, same numbers (default 7)")
+    add("--nodes", type=numbers.whole(1), default=96, help="healthy nodes to simulate (default 96)")
+    add(
+        "--days", type=numbers.days, default=2.0, help="how long, in days of 60 s steps (default 2)"
+    )
+    add("--seed", type=numbers.seed, default=7, help="same seed, same numbers (default 7)")
     calibrate.set_defaults(act=_calibrate)
 
 
@@ -126,6 +161,7 @@ def _serve(options: argparse.Namespace) -> int:
     clock, lifecycle = system_clock(), Lifecycle()
     lifecycle.install_signals()
     if options.tree:
+        unread(options, options.parser, OF_NODES, "--tree serves recordings in place of nodes")
         return _serve_trees(options, lifecycle)
     fleet = fleet_of(options, clock)
     with tempfile.TemporaryDirectory(prefix="forewarn-simulator-") as folder:
@@ -220,7 +256,7 @@ def _calibrate(options: argparse.Namespace) -> int:
 
 
 def _scenarios(_options: argparse.Namespace) -> int:
-    for kind, told in STORIES.items():
+    for kind, told in EVERY.items():
         sort = "look-alike" if told.lookalike else "quiet"
         if told.cause:
             sort = f"fault, {told.cause}, {told.pace}"

@@ -10,7 +10,6 @@ The same seed, data and machine give the same numbers.
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,11 +17,12 @@ from typing import TYPE_CHECKING
 import msgspec
 import torch
 
-from benchmarks import results
+from benchmarks import recorded, results
 from benchmarks.tadgan import judging, looking, series, table
 from benchmarks.tadgan.fitting import Members, Preset
 from benchmarks.tadgan.judging import Judged, OneSeries
 from benchmarks.tadgan.stages import Stages
+from daemon import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ def main() -> int:
     torch.use_deterministic_algorithms(mode=True)
     # Nothing here reads memory before it is written; filling it first costs a third of the time.
     torch.utils.deterministic.fill_uninitialized_memory = False
-    data = Path(os.environ["FOREWARN_DATA"]) / "tadgan"
+    data = recorded.find("tadgan")
     every = series.read(data)
     until = time.monotonic() + 60.0 * arguments.minutes
     found = [_of_seed(every, arguments.folder / str(seed), seed, until) for seed in arguments.seeds]
@@ -66,8 +66,10 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--folder", type=Path, required=True, help="where fitted series are kept")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[7])
-    parser.add_argument("--minutes", type=float, default=10.0, help="fit no longer than this")
+    parser.add_argument("--seeds", type=numbers.seed, nargs="+", default=[7])
+    parser.add_argument(
+        "--minutes", type=numbers.above(0.0, 1e5), default=10.0, help="fit no longer than this"
+    )
     results.add_places(parser)
     return parser
 

@@ -24,11 +24,12 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from benchmarks import results
+from benchmarks import recorded, results
 from benchmarks.tadgan import looking, overlap, series
 from benchmarks.tadgan import published as published_scorer
 from benchmarks.tadgan.__main__ import preset
 from benchmarks.tadgan.fitting import Members
+from daemon import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,7 +97,7 @@ def main() -> int:
     """Run both on each series and print the ratios."""
     arguments = _parser().parse_args()
     torch.set_num_threads(1)
-    every = series.read(Path(os.environ["FOREWARN_DATA"]) / "tadgan")
+    every = series.read(recorded.find("tadgan"))
     chosen = [one for one in every if one.name in arguments.series]
     members = Members(arguments.folder / str(arguments.seed), preset(arguments.seed))
     members.fit(every)
@@ -116,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--folder", type=Path, required=True, help="as of `benchmarks.tadgan`")
     parser.add_argument("--orion", type=Path, required=True, help="the Python that has Orion")
-    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--seed", type=numbers.seed, default=7)
     parser.add_argument(
         "--series",
         nargs="+",

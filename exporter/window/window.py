@@ -14,7 +14,7 @@ import numpy as np
 
 from exporter.readings import Place
 from model import schema
-from model.increments import increments
+from model.increments import POWER_LIMIT, Bound, increments, most_per_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,14 +34,16 @@ class Window:
     """Readings by grid step.
 
     `raw` is [step, gpu, channel] float64, oldest step first, NaN where nothing
-    was read; `before` is [gpu, channel], the last reading of each counter ahead
-    of the first step; `walls` is [step], wall-clock seconds of each step, NaN
+    was read; `before` is [gpu, channel], the last reading of each channel ahead
+    of the first step, and `ages` how many steps ahead of it that was (infinite:
+    not known); `walls` is [step], wall-clock seconds of each step, NaN
     for steps that were never lived through.
     """
 
     uuids: tuple[str, ...]
     raw: NDArray[np.float64]
     before: NDArray[np.float64]
+    ages: NDArray[np.float64]
     walls: NDArray[np.float64]
 
     @property
@@ -80,6 +82,7 @@ class Window:
             self,
             raw=np.concatenate((self.raw[1:], row[np.newaxis])),
             before=np.where(np.isnan(leaving), self.before, leaving),
+            ages=np.where(np.isnan(leaving), self.ages + 1.0, 1.0),
             walls=np.append(self.walls[1:], wall),
         )
 
@@ -97,6 +100,7 @@ class Window:
             if uuid in have:
                 fresh.raw[:, index] = self.raw[:, have[uuid]]
                 fresh.before[index] = self.before[have[uuid]]
+                fresh.ages[index] = self.ages[have[uuid]]
         return replace(fresh, walls=self.walls)
 
     def with_steps(self, steps: int) -> Window:
@@ -110,16 +114,22 @@ class Window:
         return replace(
             self,
             raw=np.concatenate((padding, self.raw)),
+            ages=self.ages - missing,
             walls=np.concatenate((np.full(missing, np.nan), self.walls)),
         )
 
     def matrix(self, names: Sequence[str]) -> NDArray[np.float32]:
-        """Return [gpu, step, channel] float32 for a model: counters as increments per step."""
+        """Return [gpu, step, channel] float32 for a model: counters as increments per step.
+
+        What a board cannot have drawn in the time is no increment of its energy.
+        """
         columns = [_COLUMN[name] for name in names]
         chosen = self.raw[:, :, columns].copy()
         counters = np.flatnonzero(_COUNTERS[columns])
-        before = self.before[:, columns][:, counters]
-        chosen[:, :, counters] = increments(chosen[:, :, counters], before)
+        counted = [columns[place] for place in counters]
+        chosen[:, :, counters] = increments(
+            chosen[:, :, counters], self.before[:, counted], self._bound(counted)
+        )
         return np.ascontiguousarray(chosen.transpose(1, 0, 2), dtype=np.float32)
 
     def newest(self, names: Sequence[str]) -> NDArray[np.float64]:
@@ -132,11 +142,22 @@ class Window:
         known = ~np.isnan(self.raw[-1]).all(axis=0)
         return frozenset(name for name, here in zip(CHANNELS, known, strict=True) if here)
 
+    def _bound(self, columns: list[int]) -> Bound | None:
+        """Return the most that the counters in `columns` can gain."""
+        names = [CHANNELS[column] for column in columns]
+        limit = _COLUMN[POWER_LIMIT]
+        per_step = most_per_step(names, self.raw[:, :, limit])
+        ahead = most_per_step(names, self.before[:, limit])
+        if per_step is None or ahead is None:
+            return None
+        return Bound(per_step, ahead, self.ages[:, columns])
+
     def _shortened(self, by: int) -> Window:
-        before = self.before
+        before, ages = self.before, self.ages
         for leaving in self.raw[:by]:
+            ages = np.where(np.isnan(leaving), ages + 1.0, 1.0)
             before = np.where(np.isnan(leaving), before, leaving)
-        return replace(self, raw=self.raw[by:], before=before, walls=self.walls[by:])
+        return replace(self, raw=self.raw[by:], before=before, ages=ages, walls=self.walls[by:])
 
 
 def empty(uuids: Sequence[str], steps: int) -> Window:
@@ -146,6 +167,7 @@ def empty(uuids: Sequence[str], steps: int) -> Window:
         uuids=tuple(uuids),
         raw=np.full((steps, *shape), np.nan),
         before=np.full(shape, np.nan),
+        ages=np.full(shape, np.inf),
         walls=np.full(steps, np.nan),
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from daemon import numbers
 from model.history import incidents
 from model.history.access import Server
 from model.history.plan import grid
@@ -18,7 +19,14 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+    from model.history.incidents import Incident
+
 DAY = 86_400
+NAMES = (
+    *("family", "node_label", "node_pattern", "nodes", "match", "days", "until", "incidents"),
+    *("token_file", "username_file", "password_file", "ca_file", "tenant"),
+)
+"""What says how the server of --prometheus is asked; without it nobody reads them."""
 LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 FRESH_SECONDS = 600
 """The newest minutes are left out: they may not have reached the server's store yet."""
@@ -26,7 +34,11 @@ FRESH_SECONDS = 600
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Whose past, of which time (wall-clock seconds, on the grid), and what is known of it."""
+    """Whose past, of which time (wall-clock seconds, on the grid), and what is known of it.
+
+    `incidents` are the bytes of the site's list and `rows` what it says; without a list both
+    are empty.
+    """
 
     server: Server
     question: Question
@@ -34,6 +46,7 @@ class Asked:
     end: int
     incidents: bytes
     origin: str
+    rows: tuple[Incident, ...] = ()
 
 
 def add(parser: argparse.ArgumentParser, *, required: bool) -> None:
@@ -76,7 +89,7 @@ def add(parser: argparse.ArgumentParser, *, required: bool) -> None:
         metavar="LABEL=VALUE",
         help="label that every series must carry, as cluster=example; repeatable",
     )
-    one("--days", type=float, default=30.0, help="how far back (default: 30)")
+    one("--days", type=numbers.days, default=30.0, help="how far back (default: 30)")
     one(
         "--until",
         metavar="TIME",
@@ -96,7 +109,7 @@ def add(parser: argparse.ArgumentParser, *, required: bool) -> None:
         ("ca", "authority of the server's certificate (default: the system's)"),
     ):
         one(f"--{name}-file", default="", metavar="FILE", help=text)
-    one("--tenant", default="", help="tenant of Mimir, Thanos or Loki gateways (X-Scope-OrgID)")
+    one("--tenant", default="", help="tenant of a Mimir, Thanos or Cortex gateway (X-Scope-OrgID)")
 
 
 def read(arguments: argparse.Namespace, wall: Callable[[], float]) -> Asked:
@@ -120,10 +133,13 @@ def read(arguments: argparse.Namespace, wall: Callable[[], float]) -> Asked:
     end = grid(_moment(arguments.until) if arguments.until else wall() - FRESH_SECONDS)
     start = end - round(arguments.days * DAY) // STEP_SECONDS * STEP_SECONDS
     if start >= end:
-        raise Refused(f"--days {arguments.days}: expected more than nothing")
+        raise Refused(f"--days {arguments.days:g}: expected more than nothing")
     listed = arguments.incidents
-    content = listed.read_bytes() if listed is not None else b""
-    return Asked(server, question, start, end, content, str(listed or ""))
+    if listed is None:
+        return Asked(server, question, start, end, b"", "")
+    content = listed.read_bytes()
+    rows = tuple(incidents.parse(content, str(listed)))
+    return Asked(server, question, start, end, content, str(listed), rows)
 
 
 def _pair(text: str) -> tuple[str, str]:

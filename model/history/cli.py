@@ -11,8 +11,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from daemon import destinations
+from daemon import destinations, numbers
 from daemon.clocks import system_clock
+from daemon.combinations import WrongLine, unread
 from daemon.prometheus import HistoryUnreadable
 from model import runtime
 from model.history import arguments as flags
@@ -60,8 +61,8 @@ def add_train(parser: argparse.ArgumentParser) -> None:
     """Add what `train` needs for a site's history."""
     flags.add(parser, required=False)
     _add_work(parser, required=False)
-    parser.add_argument("--fleet-nodes", type=int, default=FLEET_NODES, help=_FLEET)
-    parser.add_argument("--shards", type=int, default=1, help=_SHARDS)
+    parser.add_argument("--fleet-nodes", type=numbers.whole(1), help=_FLEET)
+    parser.add_argument("--shards", type=numbers.whole(1), help=_SHARDS)
     parser.add_argument("--schedule", choices=("full", "tiny"), help=_SCHEDULE)
     parser.add_argument(
         "--only",
@@ -70,7 +71,7 @@ def add_train(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--shard",
-        type=int,
+        type=numbers.whole(0),
         metavar="INDEX",
         help=f"only the nodes of this share of the plan, from 0 (default: ${INDEX}, else all)",
     )
@@ -86,10 +87,10 @@ def add_plan(commands: Commands) -> None:
     )
     flags.add(plan, required=True)
     _add_work(plan, required=True)
-    plan.add_argument("--shards", type=int, default=1, help=_SHARDS)
-    plan.add_argument("--fleet-nodes", type=int, default=FLEET_NODES, help=_FLEET)
+    plan.add_argument("--shards", type=numbers.whole(1), help=_SHARDS)
+    plan.add_argument("--fleet-nodes", type=numbers.whole(1), help=_FLEET)
     plan.add_argument("--schedule", choices=("full", "tiny"), help=_SCHEDULE)
-    plan.add_argument("--seed", type=int, help="decides every weight (default: 7)")
+    plan.add_argument("--seed", type=numbers.seed, help="decides every weight (default: 7)")
     plan.add_argument(
         "--simulate",
         choices=("bundled", "tiny", "none"),
@@ -108,7 +109,7 @@ def add_backtest(commands: Commands) -> None:
     )
     backtest.add_argument("file", type=Path, help="the .onnx file to judge")
     flags.add(backtest, required=True)
-    _add_work(backtest, required=False)
+    _add_work(backtest, required=False, kept="the history that was read")
     backtest.add_argument("--html", type=Path, help="write one page with plots here")
     backtest.add_argument(
         "--json", type=Path, help="write the numbers here (default: beside the page)"
@@ -118,14 +119,13 @@ def add_backtest(commands: Commands) -> None:
 
 def train(arguments: argparse.Namespace) -> int:
     """Carry out a plan, making it first where there is none; 1 where a node could not be read."""
-    if arguments.work is None:
-        raise SystemExit("forewarn-model: train: --prometheus needs --work, a folder to keep in")
+    _check(arguments)
     destinations.folder("--out", arguments.out)
     with _clearly():
         waits = FLEET_WAIT_SECONDS if arguments.only == "nodes" else 0.0
         if waits and not arguments.prometheus:
             _wait_for_plan(arguments.work, waits)
-        plan = _known_or_made(arguments, arguments.shards)
+        plan = _known_or_made(arguments)
         if line := destinations.made(arguments.out):
             print(f"forewarn-model: {line}", file=sys.stderr)
         from model.training.commands import site as site_command
@@ -144,13 +144,40 @@ def train(arguments: argparse.Namespace) -> int:
     return int(bool(failed))
 
 
-def _add_work(parser: argparse.ArgumentParser, *, required: bool) -> None:
+def without_a_site(arguments: argparse.Namespace) -> None:
+    """Raise `WrongLine` where what only a site's training reads is given without a site."""
+    of_a_site = ("only", "shard", "shards", "fleet_nodes", "schedule", *flags.NAMES)
+    unread(arguments, arguments.parser, of_a_site, "goes with --prometheus or --work only")
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Raise `WrongLine` where a site's training would not read what is given."""
+    if arguments.work is None:
+        raise WrongLine("--prometheus needs --work, a folder to keep in")
+    unread(
+        arguments, arguments.parser, ("leave_out",), "goes with --simulate SIZE and no site only"
+    )
+    if arguments.only == "fleet" and arguments.shard is not None:
+        raise WrongLine("--shard: shares are of nodes; expected none with --only fleet")
+    if not arguments.prometheus:
+        fixed = ("shards", "fleet_nodes", *flags.NAMES)
+        unread(
+            arguments, arguments.parser, fixed, "the plan in --work says it; expected --prometheus"
+        )
+
+
+def _add_work(
+    parser: argparse.ArgumentParser,
+    *,
+    required: bool,
+    kept: str = "plan, history and marks of what is done",
+) -> None:
     parser.add_argument(
         "--work",
         type=Path,
         required=required,
         metavar="FOLDER",
-        help="plan, history and marks of what is done; keep it, and a later run goes on",
+        help=f"{kept}; keep it, and a later run goes on",
     )
 
 
@@ -158,7 +185,7 @@ def _plan(arguments: argparse.Namespace) -> None:
     from model.history import planning
 
     with _clearly():
-        made = _made(arguments, arguments.shards)
+        made = _made(arguments)
         print(planning.describe(made, arguments.work))
 
 
@@ -170,7 +197,7 @@ def _wait_for_plan(work: Path, seconds: float) -> None:
     planning.wait(lambda: planning.find(work) is not None, seconds, rest, f"plan in {work}")
 
 
-def _known_or_made(arguments: argparse.Namespace, shards: int) -> Plan:
+def _known_or_made(arguments: argparse.Namespace) -> Plan:
     """Return the plan in --work; where there is none, make it of the flags."""
     from model.history import planning
 
@@ -178,9 +205,9 @@ def _known_or_made(arguments: argparse.Namespace, shards: int) -> Plan:
     if known is None:
         if not arguments.prometheus:
             planning.load(arguments.work)
-        return _made(arguments, shards)
-    said = {name: getattr(arguments, name) for name in ("seed", "simulate", "schedule")}
-    planning.holds(known, said)
+        return _made(arguments)
+    said = {name: getattr(arguments, name) for name in ("seed", "simulate", "schedule", "shards")}
+    planning.holds(known, said, fleet_nodes=arguments.fleet_nodes)
     if not arguments.prometheus:
         return known
     asked = flags.read(arguments, system_clock().wall)
@@ -188,7 +215,7 @@ def _known_or_made(arguments: argparse.Namespace, shards: int) -> Plan:
     return planning.at(known, asked.server)
 
 
-def _made(arguments: argparse.Namespace, shards: int) -> Plan:
+def _made(arguments: argparse.Namespace) -> Plan:
     from model.history import planning
 
     asked = flags.read(arguments, system_clock().wall)
@@ -200,8 +227,8 @@ def _made(arguments: argparse.Namespace, shards: int) -> Plan:
             arguments.simulate or "bundled",
             arguments.schedule or ("tiny" if arguments.simulate == "tiny" else "full"),
         ),
-        shards=shards,
-        fleet=arguments.fleet_nodes,
+        shards=arguments.shards or 1,
+        fleet=arguments.fleet_nodes or FLEET_NODES,
     )
     for line in strange:
         print(f"forewarn-model: {asked.origin}: {line}", file=sys.stderr)

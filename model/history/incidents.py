@@ -21,7 +21,7 @@ from model.history.refused import Refused
 from model.schema import Cause
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
 PLANNED, APPLICATION, UNKNOWN = "planned", "application", "unknown"
 CAUSES = (*(str(cause) for cause in Cause), PLANNED, APPLICATION, UNKNOWN)
@@ -77,7 +77,7 @@ def parse(content: bytes, origin: str) -> list[Incident]:
     return found
 
 
-def unknown(incidents: list[Incident], nodes: Collection[str]) -> list[str]:
+def unknown(incidents: Sequence[Incident], nodes: Collection[str]) -> list[str]:
     """Return a line for each incident on a node that no series knows."""
     lines = []
     for one in incidents:

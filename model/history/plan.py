@@ -65,6 +65,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def digest(self) -> str:
         """Of all that decides the models: not of the server's address, nor of the sharing out."""
         fixed = (
+            self.server.tenant,
             self.question,
             self.start,
             self.end,

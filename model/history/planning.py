@@ -46,10 +46,9 @@ def make(
     reader: Reader, asked: Asked, decided: Decided, *, shards: int, fleet: int
 ) -> tuple[Plan, list[str]]:
     """Look at the site; return a plan, and a line for each incident on a node that is not there."""
-    rows = listing.parse(asked.incidents, asked.origin) if asked.incidents else []
     found = discover(reader, asked.question, asked.start, asked.end)
     names = {one.name for one in found}
-    struck = {row.node for row in rows} & names
+    struck = {row.node for row in asked.rows} & names
     made = Plan(
         server=asked.server,
         question=asked.question,
@@ -63,7 +62,7 @@ def make(
         schedule=decided.schedule,
         incidents=digest(asked.incidents),
     )
-    return made, listing.unknown(rows, names)
+    return made, listing.unknown(asked.rows, names)
 
 
 def write(work: Path, made: Plan, incidents: bytes) -> None:
@@ -120,6 +119,7 @@ def agrees(known: Plan, asked: Asked, *, until: bool) -> None:
     """
     pairs: dict[str, tuple[object, object]] = {
         "another question": (known.question, asked.question),
+        "another --tenant": (known.server.tenant, asked.server.tenant),
         "another list of --incidents": (known.incidents, digest(asked.incidents)),
         "another number of --days": (known.end - known.start, asked.end - asked.start),
     }
@@ -128,15 +128,16 @@ def agrees(known: Plan, asked: Asked, *, until: bool) -> None:
     _same(pairs)
 
 
-def holds(known: Plan, said: Mapping[str, object]) -> None:
+def holds(known: Plan, said: Mapping[str, object], fleet_nodes: int | None = None) -> None:
     """Raise `PlanRefused` where what is said of the training (not None) is not in the plan."""
-    _same(
-        {
-            f"another --{name}": (getattr(known, name), value)
-            for name, value in said.items()
-            if value is not None
-        }
-    )
+    pairs: dict[str, tuple[object, object]] = {
+        f"another --{name}": (getattr(known, name), value)
+        for name, value in said.items()
+        if value is not None
+    }
+    if fleet_nodes is not None:
+        pairs["another --fleet-nodes"] = (len(known.fleet), min(fleet_nodes, len(known.nodes)))
+    _same(pairs)
 
 
 def _same(pairs: Mapping[str, tuple[object, object]]) -> None:

@@ -64,14 +64,14 @@ class Reader:
     ) -> None:
         self._client = client
         self._rest = rest
-        self._say = say
+        self.say = say
         self._answered = threading.Event()
         self.steps_per_request = steps_per_request
         self.names_per_request = 10_000
 
     def apart(self) -> Reader:
         """Return a reader that learns limits of its own, for another kind of question."""
-        other = Reader(self._client, self._rest, say=self._say)
+        other = Reader(self._client, self._rest, say=self.say)
         other._answered = self._answered
         return other
 
@@ -108,7 +108,7 @@ class Reader:
                 if attempt == PATIENCE or not self._may_pass(failure):
                     raise
                 seconds = REST_SECONDS * attempt
-                self._say(f"{failure}; attempt {attempt + 1} of {PATIENCE} in {seconds:.0f} s")
+                self.say(f"{failure}; attempt {attempt + 1} of {PATIENCE} in {seconds:.0f} s")
                 self._rest(seconds)
             else:
                 self._answered.set()
@@ -124,7 +124,7 @@ class Reader:
 
     def _ask_for_less(self, said: str, count: int, names: int) -> None:
         if not self._answered.is_set():
-            self._say(f"asks for less: {said}")
+            self.say(f"asks for less: {said}")
         allowed = _allowed_steps(said)
         if allowed is not None and allowed < count:
             self.steps_per_request = allowed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,14 +26,35 @@ COARSE_RATIO = 0.55
 
 
 @dataclass(frozen=True, slots=True)
+class Lost:
+    """Marks [step] of what was taken out of a past, or never said, and why.
+
+    `empty`: the server answered with nothing at all; `coarse`: the whole day holds
+    fewer samples than steps; `mixed`: two sources spoke under one name, and the
+    counters of some GPU are missing.  `conflicts` counts single samples that
+    were told twice with different values.
+    """
+
+    empty: NDArray[np.bool_]
+    coarse: NDArray[np.bool_]
+    mixed: NDArray[np.bool_]
+    conflicts: int = 0
+
+    @classmethod
+    def nothing(cls, steps: int) -> Lost:
+        """Return the marks of a past of which nothing was lost."""
+        empty, coarse, mixed = np.zeros((3, steps), dtype=bool)
+        return cls(empty, coarse, mixed)
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """A node from `start` (wall-clock seconds, on the grid) on, one row per UUID.
 
     `values` is float64 [gpu, step, channel], counters raw, node channels on the
     rows of the GPUs that report, NaN where nothing was read.  `present` [gpu,
     step]: whether the GPU itself reported; `changed` [step]: whether driver or
-    MIG layout changed.  `mixed` counts hours left out because two sources spoke
-    under one name, `coarse` days because they hold fewer samples than steps.
+    MIG layout changed.  `lost` says what is missing for a reason of its own.
     """
 
     node: str
@@ -43,8 +64,7 @@ class Record:
     values: NDArray[np.float64]
     present: NDArray[np.bool_]
     changed: NDArray[np.bool_]
-    mixed: int = 0
-    coarse: int = 0
+    lost: Lost
 
     @property
     def steps(self) -> int:
@@ -65,11 +85,14 @@ def assemble(chunks: Chunks, node: str, names: Sequence[str], first: int, last: 
     gpus: dict[str, NDArray[np.float64]] = {}
     index: dict[str, str] = {}
     own = np.full((count, len(names)), np.nan)
-    changed = np.zeros(count, dtype=bool)
+    changed, lost = np.zeros(count, dtype=bool), Lost.nothing(count)
+    conflicts = 0
     for over, told in chunks.load(node, first, last):
         begin = round((over.start - first) / over.seconds)
         rows = slice(begin, begin + over.count)
         own[rows], changed[rows] = told.cube.node[:, columns], told.changed
+        lost.empty[rows] = told.cube.empty
+        conflicts += told.cube.conflicts
         for uuid, found in told.cube.gpu.items():
             index[uuid] = told.cube.index.get(uuid, "")
             into = gpus.setdefault(uuid, np.full((count, len(names)), np.nan))
@@ -78,37 +101,35 @@ def assemble(chunks: Chunks, node: str, names: Sequence[str], first: int, last: 
     values = np.empty((len(uuids), count, len(names)))
     for row, uuid in enumerate(uuids):
         values[row] = gpus.pop(uuid)  # let go at once: a month of a node is large
-    return _as_seen(node, first, tuple(names), uuids, values, own, changed)
+    _blank_coarse_days(values, own, first, lost.coarse)
+    _blank_mixed(values, names, lost.mixed)
+    present = _shared_out(values, own, names)
+    lost = replace(lost, conflicts=conflicts)
+    return Record(node, first, tuple(names), uuids, values, present, changed, lost)
 
 
-def _as_seen(
-    node: str,
-    first: int,
-    names: tuple[str, ...],
-    uuids: tuple[str, ...],
-    values: NDArray[np.float64],
-    own: NDArray[np.float64],
-    changed: NDArray[np.bool_],
-) -> Record:
-    """Give each row what the exporter's row would have held."""
-    own, coarse = _without_coarse_days(values, own, first)
-    mixed = _blank_mixed(values, names)
+def _shared_out(
+    values: NDArray[np.float64], own: NDArray[np.float64], names: Sequence[str]
+) -> NDArray[np.bool_]:
+    """Give each row what the exporter's row would have held; return which GPUs report."""
     speaks = [i for i, n in enumerate(names) if BY_NAME[n].level is Level.GPU and n not in OUTLIVES]
     present: NDArray[np.bool_] = np.asarray(~np.isnan(values[:, :, speaks]).all(-1))
     # While any GPU reports, one that does not is lost, and its row holds nothing of the node.
     shared = present | ~np.asarray(present.any(0))
     at_node = [i for i, n in enumerate(names) if BY_NAME[n].level is Level.NODE]
     values[:, :, at_node] = np.where(shared[:, :, None], own[None, :, at_node], np.nan)
-    return Record(node, first, names, uuids, values, present, changed, mixed, coarse)
+    return present
 
 
-def _without_coarse_days(
-    values: NDArray[np.float64], own: NDArray[np.float64], first: int
-) -> tuple[NDArray[np.float64], int]:
-    """Blank days that were downsampled: a value every fifth step is no history of steps."""
+def _blank_coarse_days(
+    values: NDArray[np.float64],
+    own: NDArray[np.float64],
+    first: int,
+    coarse: NDArray[np.bool_],
+) -> None:
+    """Blank and mark days that were downsampled: every fifth step is no history of steps."""
     day = 86_400 // STEP_SECONDS
     offset = (first % 86_400) // STEP_SECONDS
-    coarse, own = 0, own.copy()
     for begin in range(-offset, len(own), day):
         rows = slice(max(0, begin), begin + day)
         heard = np.flatnonzero(~np.isnan(values[:, rows]).all((0, 2)))
@@ -117,13 +138,13 @@ def _without_coarse_days(
         typical = np.median(np.diff(heard))
         if typical >= 2 and len(heard) < COARSE_RATIO * (heard[-1] - heard[0] + 1):
             values[:, rows], own[rows] = np.nan, np.nan
-            coarse += 1
-    return own, coarse
+            coarse[rows] = True
 
 
-def _blank_mixed(values: NDArray[np.float64], names: Sequence[str]) -> int:
-    """Blank the counters of hours in which they restart over and over; return how many hours."""
-    blanked = 0
+def _blank_mixed(
+    values: NDArray[np.float64], names: Sequence[str], mixed: NDArray[np.bool_]
+) -> None:
+    """Blank the counters of hours in which they restart over and over, and mark these."""
     counters = [i for i, name in enumerate(names) if BY_NAME[name].kind is Kind.COUNTER]
     for gpu in values:
         restarts = np.zeros(len(gpu), dtype=np.int64)
@@ -137,8 +158,7 @@ def _blank_mixed(values: NDArray[np.float64], names: Sequence[str]) -> int:
             rows = slice(begin, begin + MIXED_STEPS)
             if restarts[rows].sum() >= MIXED_RESTARTS:
                 gpu[rows, counters] = np.nan
-                blanked += 1
-    return blanked
+                mixed[rows] = True
 
 
 def _number(index: str) -> int:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from model.history.incidents import Incident
-    from model.history.record import Record
+    from model.history.record import Lost, Record
     from model.history.regimes import Regime
 
 HOUR = 3_600.0
@@ -48,11 +48,16 @@ class LeftOut(StrEnum):
     """Why some of the past is not learned from."""
 
     GAP = "gap"
+    EMPTY = "empty"
+    """The server answered with nothing at all, though the node was found in this time."""
+    COARSE = "coarse"
+    """Days that were downsampled, or scraped less often than once in two steps."""
+    MIXED = "mixed"
+    """Two sources under one name: the counters of a GPU are missing, all else is learned from."""
     PLANNED = "planned"
     UNJUDGED = "unjudged"
     REPAIR = "repair"
     SHORT = "short"
-    EMPTY = "empty"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +75,14 @@ class Timeline:
 
     `regimes` cut no stretch: who is watched lives through them, and only who
     learns must not take two regimes for one (`model.training.site.past`).
+    `conflicts` counts samples that are missing because they contradict each other.
     """
 
     node: str
     stretches: tuple[Stretch, ...]
     left_out_hours: Counter[LeftOut]
     regimes: tuple[Regime, ...] = ()
+    conflicts: int = 0
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -106,7 +113,7 @@ def timeline(record: Record, incidents: Sequence[Incident]) -> Timeline:
         cut.extend(_cut(begin, end, [one for one in failures if begin <= one.time < end]))
     kept = tuple(one for one in cut if one.end - one.start >= LEAST_SECONDS)
     left_out[LeftOut.SHORT] += _hours((o.start, o.end) for o in cut if o not in kept)
-    return Timeline(record.node, kept, +left_out, regimes(record))
+    return Timeline(record.node, kept, +left_out, regimes(record), record.lost.conflicts)
 
 
 def merged(
@@ -154,21 +161,30 @@ def _closed(
 ) -> tuple[list[tuple[float, float]], Counter[LeftOut]]:
     """Return the windows that prove nothing, with their hours by reason."""
     silent = ~np.asarray(record.present.any(0)) if record.uuids else np.ones(record.steps, bool)
-    silences = [
+    long = [(a, b) for a, b in stretches(silent) if (b - a) * STEP_SECONDS > GAP_SECONDS]
+    gaps = [
         (record.start + a * float(STEP_SECONDS), record.start + b * float(STEP_SECONDS))
-        for a, b in stretches(silent)
+        for a, b in long
     ]
-    gaps = [(a, b) for a, b in silences if b - a > GAP_SECONDS]
     planned = [(o.start, o.end or o.start) for o in incidents if o.cause == PLANNED]
     doubted = [(time - UNJUDGED_SECONDS, time + UNJUDGED_SECONDS) for time in unjudged]
-    hours = Counter(
-        {
-            LeftOut.GAP: _hours(gaps),
-            LeftOut.PLANNED: _hours(planned),
-            LeftOut.UNJUDGED: _hours(doubted),
-        }
-    )
+    hours = Counter({LeftOut.PLANNED: _hours(planned), LeftOut.UNJUDGED: _hours(doubted)})
+    hours.update(_silent_hours(record.lost, long))
     return [*gaps, *planned, *doubted], hours
+
+
+def _silent_hours(lost: Lost, gaps: Sequence[tuple[int, int]]) -> dict[LeftOut, int]:
+    """Return the hours of gaps (steps) by what they are of, and those without counters."""
+    silent = np.zeros(len(lost.empty), dtype=bool)
+    for begin, end in gaps:
+        silent[begin:end] = True
+    marked = {
+        LeftOut.EMPTY: silent & lost.empty,
+        LeftOut.COARSE: silent & lost.coarse,
+        LeftOut.GAP: silent & ~lost.empty & ~lost.coarse,
+        LeftOut.MIXED: lost.mixed,
+    }
+    return {one: round(int(steps.sum()) * STEP_SECONDS / HOUR) for one, steps in marked.items()}
 
 
 def _repaired(record: Record, failure: Failure) -> float:

@@ -73,7 +73,9 @@ def cube(series: Iterable[Series], over: Steps, names: Sequence[str]) -> Told:
             node.take(one, fields, over)
         elif fields and uuid and not uuid.startswith("<<<"):
             gpus.setdefault(uuid, _Fold(one.metric.get("gpu", ""))).take(one, fields, over)
-    out = Cube({}, node.rows(over, names), {uuid: fold.index for uuid, fold in gpus.items()})
+    index = {uuid: fold.index for uuid, fold in gpus.items()}
+    conflicts = node.conflicts + sum(fold.conflicts for fold in gpus.values())
+    out = Cube({}, node.rows(over, names), index, conflicts)
     for uuid, fold in gpus.items():
         out.gpu[uuid] = fold.rows(over, names)
     return Told(out, _changes(gpus.values(), over))
@@ -88,9 +90,11 @@ class _Fold:
     links: dict[tuple[Field, str], NDArray[np.float64]] = field(default_factory=dict)
     layouts: dict[tuple[str, str], NDArray[np.bool_]] = field(default_factory=dict)
     """By driver version and MIG instance: [step], whether anything was said under it."""
+    conflicts: int = 0
 
     def take(self, one: Series, fields: Sequence[Field], over: Steps) -> None:
-        said = values(one, over)
+        said, twice = values(one, over)
+        self.conflicts += twice
         for row in fields:
             found = _converted(row, said)
             if row.per_link:

@@ -7,7 +7,7 @@ place, and a reset while nobody watched is a reset still.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -49,11 +49,19 @@ class Cube:
 
     `gpu` by UUID and `node` are [step, channel], in the order of the names that
     were asked for; `index` is a GPU's number on its node, as text.
+    `conflicts` counts samples that are missing because they were told again,
+    for the same moment, with another value.
     """
 
     gpu: dict[str, NDArray[np.float64]]
     node: NDArray[np.float64]
     index: dict[str, str]
+    conflicts: int = 0
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing at all was said."""
+        return not self.gpu and bool(np.isnan(self.node).all())
 
 
 def query(names: Iterable[str], matchers: Mapping[str, str], step_seconds: float) -> str:
@@ -78,6 +86,7 @@ def cube(series: Iterable[Series], over: Steps, names: Sequence[str]) -> Cube:
     """Return the channels `names` of all GPUs and of the node; other families are left out."""
     column = {name: position for position, name in enumerate(names)}
     out = Cube({}, nothing(over, names), {})
+    conflicts = 0
     for one in series:
         channel = _BY_METRIC.get(one.metric.get("__name__", ""))
         if channel is None or channel.name not in column:
@@ -90,8 +99,10 @@ def cube(series: Iterable[Series], over: Steps, names: Sequence[str]) -> Cube:
         else:
             continue
         into = target[:, column[channel.name]]
-        np.fmax(into, _possible(values(one, over), channel), out=into)
-    return out
+        said, twice = values(one, over)
+        conflicts += twice
+        np.fmax(into, _possible(said, channel), out=into)
+    return replace(out, conflicts=conflicts)
 
 
 def nothing(over: Steps, names: Sequence[str]) -> NDArray[np.float64]:
@@ -99,14 +110,35 @@ def nothing(over: Steps, names: Sequence[str]) -> NDArray[np.float64]:
     return np.full((over.count, len(names)), np.nan)
 
 
-def values(one: Series, over: Steps) -> NDArray[np.float64]:
-    """Return [step], NaN where the series says nothing or no number."""
+def values(one: Series, over: Steps) -> tuple[NDArray[np.float64], int]:
+    """Return [step], NaN where the series says nothing or no number, and how many conflicts.
+
+    Samples may come in any order.  What is told twice for one moment counts
+    once; where the two differ, neither is believed.
+    """
     out = np.full(over.count, np.nan)
-    for wall, text in one.values:
-        step = round((wall - over.start) / over.seconds)
-        if 0 <= step < over.count:
-            out[step] = _number(text)
-    return out
+    walls = np.array([wall for wall, _ in one.values], dtype=np.float64)
+    said = np.array([_number(text) for _, text in one.values], dtype=np.float64)
+    conflicts = 0
+    if (np.diff(walls) <= 0).any():
+        walls, said, conflicts = _in_order(walls, said)
+    steps = np.rint((walls - over.start) / over.seconds)
+    inside = (steps >= 0) & (steps < over.count)
+    out[steps[inside].astype(np.intp)] = said[inside]
+    return out, conflicts
+
+
+def _in_order(
+    walls: NDArray[np.float64], said: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
+    """Return one sample a moment, oldest first, NaN where two differ, and how many do."""
+    order = np.argsort(walls, kind="stable")
+    walls, said = walls[order], said[order]
+    first = np.flatnonzero(np.diff(walls, prepend=-np.inf) > 0)
+    same = np.repeat(said[first], np.diff(first, append=len(walls)))
+    differs = ~((said == same) | (np.isnan(said) & np.isnan(same)))
+    disputed = np.logical_or.reduceat(differs, first)
+    return walls[first], np.where(disputed, np.nan, said[first]), int(disputed.sum())
 
 
 def quoted(value: str) -> str:

@@ -12,7 +12,7 @@ from simulator.cluster import nodes, workload
 from simulator.cluster.admission import admit_new
 from simulator.cluster.api import Api
 from simulator.cluster.controllers import Controllers
-from simulator.cluster.kinds import JOBS, NAMESPACES, NODES, REPLICA_SETS
+from simulator.cluster.kinds import JOBS, NAMESPACES, NODES
 from simulator.cluster.kubelet import Pace
 from simulator.cluster.server import ApiServer
 from simulator.cluster.store import Store
@@ -121,32 +121,6 @@ class EmbeddedCluster:
             annotations=annotations or {},
         )
         self.store.create(JOBS, admit_new(JOBS, job, namespace))
-
-    def add_replica_set(
-        self,
-        name: str,
-        *,
-        replicas: int,
-        gpus_per_pod: int = 1,
-        namespace: str = "default",
-        grace_seconds: int = 30,
-        annotations: Mapping[str, str] | None = None,
-    ) -> None:
-        """Add replicas that serve independently of one another."""
-        owner = workload.replica_set(
-            name,
-            namespace,
-            replicas=replicas,
-            gpus_per_pod=gpus_per_pod,
-            grace_seconds=grace_seconds,
-            annotations=annotations or {},
-        )
-        self.store.create(REPLICA_SETS, admit_new(REPLICA_SETS, owner, namespace))
-
-    def set_ready(self, name: str, ready: bool) -> None:
-        """Let a node's kubelet fall silent, or come back after a boot."""
-        now = self.store.now()
-        self.store.write(NODES, "", name, lambda before: nodes.with_readiness(before, ready, now))
 
     def moves(self) -> tuple[Move, ...]:
         """Every part of a workload that came to run on another node, oldest first."""

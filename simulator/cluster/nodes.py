@@ -44,19 +44,6 @@ def gpu_node(name: str, rack: str, gpus: int, labels: Mapping[str, str], now: st
     return {"metadata": {"name": name, "labels": {**own, **labels}}, "spec": {}, "status": status}
 
 
-def with_readiness(node: Obj, ready: bool, now: str) -> Obj:
-    """The node as its heartbeat leaves it; one that comes back has booted anew."""
-    condition = (
-        _ready("True", "KubeletReady", now)
-        if ready
-        else _ready("Unknown", "NodeStatusUnknown", now)
-    )
-    status = {**node["status"], "conditions": [condition]}
-    if ready and not is_ready(node):
-        status["nodeInfo"] = {**status["nodeInfo"], "bootID": str(uuid.uuid4())}
-    return {**node, "status": status}
-
-
 def with_lifecycle_taints(node: Obj) -> Obj:
     """Set the taints that the cluster itself keeps on a node, leaving everyone else's alone."""
     spec = node["spec"]

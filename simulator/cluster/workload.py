@@ -31,29 +31,13 @@ def gang_job(
 ) -> Obj:
     """An indexed Job that trains on `nodes` nodes at once; no pod is of use without the others."""
     labels = {"batch.kubernetes.io/job-name": name, "job-name": name}
-    template = _template(labels, gpus_per_node, grace_seconds, annotations, "Never")
+    template = _template(labels, gpus_per_node, grace_seconds, annotations)
     spec = {
         "parallelism": nodes,
         "completions": nodes,
         "completionMode": "Indexed",
         "template": template,
     }
-    return {"metadata": {"name": name, "namespace": namespace}, "spec": spec}
-
-
-def replica_set(
-    name: str,
-    namespace: str,
-    *,
-    replicas: int,
-    gpus_per_pod: int,
-    grace_seconds: int,
-    annotations: Mapping[str, str],
-) -> Obj:
-    """A ReplicaSet of independent pods, such as inference serves from."""
-    labels = {"app.kubernetes.io/name": name}
-    template = _template(labels, gpus_per_pod, grace_seconds, annotations, "Always")
-    spec = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template}
     return {"metadata": {"name": name, "namespace": namespace}, "spec": spec}
 
 
@@ -83,6 +67,7 @@ def _lives(pod: Obj) -> bool:
 
 def _pod(workload: Obj, kind: Kind, slot: int) -> Obj:
     owner, template = workload["metadata"], workload["spec"]["template"]
+    told = template.get("metadata") or {}
     reference = {
         "apiVersion": kind.api_version,
         "kind": kind.kind,
@@ -94,8 +79,8 @@ def _pod(workload: Obj, kind: Kind, slot: int) -> Obj:
     metadata = {
         "generateName": f"{owner['name']}-{slot}-",
         "namespace": owner["namespace"],
-        "labels": {**template["metadata"]["labels"], SLOT: str(slot)},
-        "annotations": template["metadata"]["annotations"],
+        "labels": {**(told.get("labels") or {}), SLOT: str(slot)},
+        "annotations": told.get("annotations") or {},
         "ownerReferences": [reference],
     }
     return {"metadata": metadata, "spec": template["spec"]}
@@ -106,7 +91,6 @@ def _template(
     gpus: int,
     grace_seconds: int,
     annotations: Mapping[str, str],
-    restart: str,
 ) -> Obj:
     limits = {GPU: str(gpus)}
     container: dict[str, Any] = {
@@ -116,7 +100,7 @@ def _template(
     }
     spec = {
         "containers": [container],
-        "restartPolicy": restart,
+        "restartPolicy": "Never",
         "terminationGracePeriodSeconds": grace_seconds,
     }
     return {"metadata": {"labels": dict(labels), "annotations": dict(annotations)}, "spec": spec}

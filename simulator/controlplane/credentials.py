@@ -28,12 +28,6 @@ class User:
 ADMIN_GROUP = "system:masters"
 
 
-def service_account(namespace: str, name: str) -> User:
-    """A user whom RBAC cannot tell from the service account of that name."""
-    groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}")
-    return User(f"system:serviceaccount:{namespace}:{name}", groups)
-
-
 def write_tokens(path: Path, users: Iterable[User]) -> None:
     """Write the file for --token-auth-file."""
     rows = (f'{user.token},{user.name},{user.name},"{",".join(user.groups)}"\n' for user in users)

@@ -64,12 +64,6 @@ class FakeKubelets:
         self._leases.create_namespaced_lease(LEASES, _lease(name))
         self._awake[name] = self._monotonic()
 
-    def remove_node(self, name: str) -> None:
-        """Take a node away for good."""
-        self._awake.pop(name, None)
-        self._core.delete_node(name)
-        self._leases.delete_namespaced_lease(name, LEASES)
-
     def silence(self, name: str) -> None:
         """Let the node's kubelet fall dumb."""
         self._awake.pop(name)

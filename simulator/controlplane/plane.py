@@ -110,10 +110,6 @@ class ControlPlane:
         """Write a kubeconfig file for one of the users."""
         credentials.write_kubeconfig(path, self.url, self.authority, user)
 
-    def kill_api_server(self) -> None:
-        """End the API server as a power cut would; etcd keeps what was acknowledged."""
-        self._processes.kill(API)
-
     def start_api_server(self) -> None:
         """Start the API server on its old address and wait until it is ready."""
         self._start(API, *self._api_flags())

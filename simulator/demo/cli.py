@@ -16,18 +16,20 @@ import requests
 from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
+from daemon import numbers
 from simulator.demo import clusters, programs, shipped
 from simulator.demo.observing import Observer
 from simulator.demo.plan import MIGRATE, MODES, SCALE_LIMIT, Plan
 from simulator.demo.stage import JobNotPlaced, Stage
 from simulator.demo.story import Story
-from simulator.faults import STORIES
+from simulator.faults import EVERY
 from simulator.processes import ProcessFailed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 LOOK_EVERY_SECONDS = 0.5
+TIME = numbers.real(0.0, numbers.LONGEST_SECONDS)
 AFTERMATH_SECONDS = 600.0
 SET_UP_ERRORS = (
     programs.ProgramMissing, clusters.NotBuilt, shipped.NoCheckout, ProcessFailed, JobNotPlaced,
@@ -107,7 +109,7 @@ class Narrator:
     def opening(self) -> None:
         """Say what will be shown."""
         plan = self._plan
-        told = STORIES[plan.scenario].summary
+        told = EVERY[plan.scenario].summary
         where = "a real control plane" if plan.real_cluster else "the embedded cluster"
         self.say(
             f"A rack of {plan.nodes} simulated nodes on {where}; a training job runs on "
@@ -189,12 +191,22 @@ def _parser() -> argparse.ArgumentParser:
         "--scenario power-capping, which must end without a cordon",
     )
     add = parser.add_argument
-    add("--scenario", choices=list(STORIES), default="thermal-interface", help="story to tell")
-    add("--nodes", type=int, default=4, help="nodes in the rack, one stays free (default 4)")
-    add("--scale", type=float, default=60.0, help=f"divides durations, 1 to {SCALE_LIMIT:g} (60)")
-    add("--onset-seconds", type=float, default=2_400.0, help="simulated (default 2400)")
-    add("--duration-seconds", type=float, default=5_400.0, help="simulated (default 5400)")
-    add("--seed", type=int, default=7, help="same seed, same machines (default 7)")
+    add("--scenario", choices=list(EVERY), default="thermal-interface", help="story to tell")
+    add(
+        "--nodes",
+        type=numbers.whole(1),
+        default=4,
+        help="nodes in the rack, one stays free (default 4)",
+    )
+    add(
+        "--scale",
+        type=numbers.above(0.0, 1e6),
+        default=60.0,
+        help=f"divides durations, 1 to {SCALE_LIMIT:g} (60)",
+    )
+    add("--onset-seconds", type=TIME, default=2_400.0, help="simulated (default 2400)")
+    add("--duration-seconds", type=TIME, default=5_400.0, help="simulated (default 5400)")
+    add("--seed", type=numbers.seed, default=7, help="same seed, same machines (default 7)")
     add("--mode", choices=MODES, default=MIGRATE, help="remediation's; observe moves nothing")
     add("--cluster", choices=("embedded", "real"), default=os.environ.get("CLUSTER", "embedded"))
     add(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simulator.faults import STORIES
+from simulator.faults import EVERY
 from simulator.scenario import HEALTHY
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ class Plan:
             raise ValueError(f"nodes {self.nodes}: expected at least 2, one of them free")
         if not 1 <= self.scale <= SCALE_LIMIT:
             raise ValueError(f"scale {self.scale:g}: expected 1 to {SCALE_LIMIT:g}")
-        if self.scenario not in STORIES:
-            raise ValueError(f"scenario {self.scenario!r}: expected one of {', '.join(STORIES)}")
+        if self.scenario not in EVERY:
+            raise ValueError(f"scenario {self.scenario!r}: expected one of {', '.join(EVERY)}")
         if self.mode not in MODES:
             raise ValueError(f"mode {self.mode!r}: expected one of {', '.join(MODES)}")
 
@@ -69,7 +69,7 @@ class Plan:
     @property
     def fails(self) -> bool:
         """Whether the story ends in a failure; a look-alike must stay quiet instead."""
-        return self.scenario != HEALTHY and not STORIES[self.scenario].lookalike
+        return self.scenario != HEALTHY and not EVERY[self.scenario].lookalike
 
     @property
     def end_seconds(self) -> float:

@@ -1,6 +1,7 @@
 """The stories that can happen, by name.
 
-A new one is one `Story` here, and one entry in `STORIES`.  Every story is a
+A new one is one `Story` here, and one entry in `STORIES`, from which training sets
+are drawn, or in `ON_REQUEST`, which leaves them as they are.  Every story is a
 function of simulated time alone, so that live serving and recording agree.
 """
 
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from simulator.faults.coolant_loss import CoolantLoss
 from simulator.faults.device import FirmwareHang, Lemon, OffTheBus, OffTheBusWarned
 from simulator.faults.driver_reload import DriverReload
-from simulator.faults.electricity import LostFeed, RegulatorSag, SupplyAgeing
+from simulator.faults.electricity import LostFeed, LostPduFeed, RegulatorSag, SupplyAgeing
 from simulator.faults.exporter_restart import ExporterRestart
 from simulator.faults.healthy import Healthy
 from simulator.faults.interconnect import CableDecay, LinkRetrain
@@ -92,8 +93,15 @@ STORIES: dict[str, Story] = {
 }
 
 
+ON_REQUEST: dict[str, Story] = {story.kind: story for story in (LostPduFeed(),)}
+"""What is told only where it is named: no share of failures, no draw of a training set."""
+
+EVERY: dict[str, Story] = STORIES | ON_REQUEST
+"""What may be named."""
+
+
 def story(kind: str) -> Story:
     """Return the story called `kind`; raises `ValueError` naming those that exist."""
-    if kind not in STORIES:
-        raise ValueError(f"scenario {kind!r}: expected one of {', '.join(STORIES)}")
-    return STORIES[kind]
+    if kind not in EVERY:
+        raise ValueError(f"scenario {kind!r}: expected one of {', '.join(EVERY)}")
+    return EVERY[kind]

@@ -1,4 +1,4 @@
-"""Power faults: supplies that age, feeds that go, regulators that sag.
+"""Power faults: supplies that age, feeds of a node or of a rack that go, regulators that sag.
 
 Levels follow recorded nodes and vendors' alarm lists: six supplies of 3.3 kW
 for 7 kW at full load, 54.3 V on the bus (52.75 V is a caution), hot spots 25 K
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from model.schema import Cause
 from simulator.faults.curves import bursts, damage
 from simulator.faults.endings import lose_gpu, power_off
-from simulator.faults.story import HOUR, Pace, Reach, Story
+from simulator.faults.story import HOUR, Failure, Pace, Reach, Story
 from simulator.physics import board
 
 if TYPE_CHECKING:
@@ -72,6 +72,44 @@ class LostFeed(Story):
         stress.supply_loss_ratio[:, lane] += 0.05 * strained
         stress.bus_droop_volts[:, lane] += 1.1 * strained
         power_off(scenario, stress, lane, with_bmc=True)
+
+
+class LostPduFeed(Story):
+    """One of a rack's two PDUs goes: each of its nodes loses the same half of its supplies.
+
+    The other PDU carries the whole rack.  The nodes run on, on warmer supplies
+    and without redundancy, until the feed returns at the end of the story.
+    `severity` is what the second PDU's breaker then carries, over its rating:
+    above the continuous load that it is made for it trips at the end, and the
+    rack is dark at once.  No node shows that coming: its own sensors see half
+    of the inputs gone and nothing after.
+    """
+
+    kind = "lost-pdu-feed"
+    summary = "A rack's PDU fails: its nodes run on half of their supplies, on one loaded feed."
+    cause = Cause.FACILITY
+    reach = Reach.RACK
+    pace = Pace.SUDDEN
+    duration_seconds = (0.3 * HOUR, 8 * HOUR)
+
+    HALF = board.POWER_SUPPLIES // 2
+    CONTINUOUS_LOAD_RATIO = 0.8
+    """What a breaker may carry for three hours and more, over its rating (NFPA 70, 215.3)."""
+
+    def trips(self, scenario: Scenario) -> bool:
+        """Tell whether the second feed is lost as well."""
+        return scenario.severity > self.CONTINUOUS_LOAD_RATIO
+
+    def strike(self, scenario: Scenario, stress: Stress, lane: int) -> None:
+        """Take half of the inputs from onset to end; then all of the power, or nothing."""
+        unfed = stress.between(scenario.onset_seconds, scenario.end_seconds)
+        stress.supplies_unfed[unfed, lane] += self.HALF
+        if self.trips(scenario):
+            power_off(scenario, stress, lane, with_bmc=True)
+
+    def failure(self, scenario: Scenario) -> Failure | None:
+        """Return the failure of the second feed, or None where the rack survives."""
+        return super().failure(scenario) if self.trips(scenario) else None
 
 
 class RegulatorSag(Story):

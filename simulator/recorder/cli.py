@@ -10,10 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from daemon import destinations
+from daemon import destinations, numbers
 from daemon.clocks import system_clock
 from simulator import mix
-from simulator.faults import STORIES
+from simulator.faults import EVERY, STORIES
 from simulator.recorder import openmetrics, training_set
 from simulator.recorder.progress import Progress
 
@@ -52,33 +52,42 @@ def _history_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `record` and `export` have in common."""
     add = parser.add_argument
     add("--out", type=Path, required=True, help="file to write")
-    add("--scenario", action="append", choices=list(STORIES), help="repeatable; default: all")
-    add("--each", type=int, default=2, help="recordings of every scenario (default 2)")
     add(
-        "--field", type=int, metavar="NODES", help="so many nodes with the mix of the field instead"
+        "--scenario",
+        action="append",
+        choices=list(EVERY),
+        help="repeatable; default: all of which sets are drawn",
+    )
+    add("--each", type=numbers.whole(1), default=2, help="recordings of every scenario (default 2)")
+    add(
+        "--field",
+        type=numbers.whole(1),
+        metavar="NODES",
+        help="so many nodes with the mix of the field instead",
     )
     add(
         "--failures-per-node-day",
-        type=float,
+        type=numbers.real(0.0, 1_000.0),
         default=mix.FAILURES_PER_NODE_DAY,
         help=f"of --field (default {mix.FAILURES_PER_NODE_DAY}, as published)",
     )
-    add("--days", type=float, default=1.0, help="length of each, in days of 60 s steps (default 1)")
-    add("--gpus", type=int, default=8, help="GPUs per node (default 8)")
-    add("--seed", type=int, default=7, help="same seed, same numbers (default 7)")
+    add(
+        "--days",
+        type=numbers.days,
+        default=1.0,
+        help="length of each, in days of 60 s steps (default 1)",
+    )
+    add("--gpus", type=numbers.whole(1), default=8, help="GPUs per node (default 8)")
+    add("--seed", type=numbers.seed, default=7, help="same seed, same numbers (default 7)")
 
 
 def _planned(options: argparse.Namespace) -> tuple[list[Recording], int]:
     """Return what to record, and of how many steps; raises `ValueError` for what is impossible."""
     destinations.file("--out", options.out)
-    if options.each < 1 or options.days <= 0 or options.gpus < 1:
-        raise ValueError("--each, --days and --gpus: expected more than 0")
     steps = max(1, round(options.days * DAY_STEPS))
     if options.field is None:
         kinds = options.scenario or list(STORIES)
         return training_set.recordings(kinds, each=options.each, seed=options.seed), steps
-    if options.field < 1 or options.failures_per_node_day < 0:
-        raise ValueError("--field: expected more than 0; its rate of failures: 0 or more")
     if options.scenario:
         raise ValueError("--field draws what happens; expected no --scenario beside it")
     wanted = training_set.field(

@@ -11,9 +11,9 @@ from simulator.controlplane.plane import ControlPlane, assets, missing_programs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simulator.controlplane.jobset import JobSetController
     from simulator.controlplane.kubelet import FakeKubelets
-    from simulator.controlplane.trainer import Trainer
+    from tests.controlplane.jobset_controller import JobSetController
+    from tests.controlplane.kubeflow_trainer import Trainer
 
 
 @pytest.fixture(scope="session")
@@ -29,8 +29,8 @@ def control_plane(
 ) -> Iterator[ControlPlane]:
     """One real control plane with its controllers, shared: use names of your own in it.
 
-    A test that kills the API server or wants other flags starts its own
-    `ControlPlane`.
+    A test that wants other flags starts its own `ControlPlane`, one that kills the
+    API server a `PerishableControlPlane`.
     """
     with ControlPlane(tmp_path_factory.mktemp("control-plane")) as plane:
         yield plane
@@ -41,7 +41,7 @@ def jobset_controller(
     control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[JobSetController]:
     """The real JobSet controller on the shared control plane."""
-    from simulator.controlplane.jobset import JobSetController
+    from tests.controlplane.jobset_controller import JobSetController
 
     with JobSetController(control_plane, tmp_path_factory.mktemp("jobset")) as running:
         yield running
@@ -54,7 +54,7 @@ def trainer(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Trainer]:
     """The real Kubeflow Trainer on the shared control plane, with the JobSet controller."""
-    from simulator.controlplane.trainer import Trainer
+    from tests.controlplane.kubeflow_trainer import Trainer
 
     with Trainer(control_plane, tmp_path_factory.mktemp("trainer")) as running:
         yield running

@@ -3,19 +3,26 @@ from __future__ import annotations
 import pytest
 from kubernetes import client, config
 
-from simulator.controlplane.credentials import service_account
+from simulator.controlplane.credentials import User
 from simulator.controlplane.kubelet import FakeKubelets
-from simulator.controlplane.plane import ControlPlane
 from tests.contracts.cluster.asking import eventually, refusal
+from tests.controlplane.perishable import PerishableControlPlane
 
 pytestmark = pytest.mark.cluster
+
+
+def service_account(namespace: str, name: str) -> User:
+    """A user whom RBAC cannot tell from the service account of that name."""
+    groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}")
+    return User(f"system:serviceaccount:{namespace}:{name}", groups)
+
 
 REMEDIATION = service_account("forewarn", "forewarn-remediation")
 
 
 @pytest.fixture
 def plane(control_plane_programs, tmp_path):
-    with ControlPlane(tmp_path, users=[REMEDIATION]) as running:
+    with PerishableControlPlane(tmp_path, users=[REMEDIATION]) as running:
         yield running
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from model.history.failures import LABEL_CHANNELS
-from model.history.record import Record
+from model.history.record import Lost, Record
 from model.schema import BY_NAME, STEP_SECONDS, Level
 from simulator.endpoints.dcgm import gpu_uuid
 from simulator.history import record_all
@@ -39,7 +39,8 @@ def record(
     uuids = tuple("ABCDEFGH"[:gpus])
     quiet = np.zeros(steps, dtype=bool)
     told = {"node": "n1", "start": START, "names": tuple(names), "uuids": uuids}
-    return Record(**(told | {"values": values, "present": present, "changed": quiet} | changes))
+    told |= {"values": values, "present": present, "changed": quiet, "lost": Lost.nothing(steps)}
+    return Record(**(told | changes))
 
 
 def lose(one: Record, gpu: int | slice, first: int, last: int | None = None) -> None:

@@ -34,7 +34,10 @@ Answer = tuple[int, bytes]
 
 
 class GpuNode:
-    """Its dcgm-exporter answers with `answer(interval)`, its BMC with `bmc()` where given."""
+    """Its dcgm-exporter answers with `answer(interval)`, its BMC with `bmc()` where given.
+
+    A `bundled` artefact predicts in place of one that is worked out by hand.
+    """
 
     def __init__(
         self,
@@ -43,6 +46,7 @@ class GpuNode:
         *,
         names: tuple[str, ...] = artefact.NAMES,
         bmc: Callable[[], Mapping[Place, float] | SourceReadings] | None = None,
+        bundled: Path | None = None,
         **about: object,
     ) -> None:
         self.ticks = Ticks()
@@ -50,8 +54,11 @@ class GpuNode:
         self.interval = 0
         clock = Clock(self.ticks.wall, self.ticks.monotonic)
         log = logger("test", stream=io.StringIO())
-        artefact.write(folder / "fleet.onnx", names, **about)
-        shelf = ModelShelf(folder, "n1", node_expected=False, log=log, bundled=folder / "none")
+        if bundled is None:
+            artefact.write(folder / "fleet.onnx", names, **about)
+        shelf = ModelShelf(
+            folder, "n1", node_expected=False, log=log, bundled=bundled or folder / "none"
+        )
         shelf.look()
         source = DcgmSource(
             URL,

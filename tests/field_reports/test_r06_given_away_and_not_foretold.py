@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import pytest
+
 from model import runtime
 from model.cli import BUNDLED
+from model.training.judging.lines import HEADLINE
 from simulator.physics.workload import Workload
 from simulator.scenario import Scenario
 from tests.model.bundled.replaying import DAY, HOUR, watch
 
 
-def test_r06_without_a_second_sign_the_model_stays_below_the_alert() -> None:
+@pytest.mark.parametrize("seed", [60_006, 60_009, 60_010, 60_011])
+def test_r06_without_a_second_sign_the_model_stays_below_the_alert(seed: int) -> None:
     away = Scenario(
         "gpu-given-away",
-        onset_seconds=2 * HOUR,
+        onset_seconds=(2 + seed % 3) * HOUR,
         duration_seconds=3 * HOUR,
         severity=0.9,
         gpu=6,
         workload=Workload.IDLE,
     )
-    told = watch(runtime.load(BUNDLED), away, hours=7.0, seed=60_006)
-    assert told.node[:, DAY].max() < 0.5
+    told = watch(runtime.load(BUNDLED), away, hours=7.0, seed=seed)
+    assert told.node[:, DAY].max() < HEADLINE[1]

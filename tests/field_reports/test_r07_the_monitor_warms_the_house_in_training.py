@@ -16,7 +16,7 @@ from model.history.failures import LABEL_CHANNELS
 from model.history.plan import Plan, PlannedNode
 from model.history.question import Address, Question
 from model.history.reader import connect
-from model.history.record import Record
+from model.history.record import Lost, Record
 from model.history.regimes import regimes
 from model.history.timeline import Timeline
 from model.schema import STEP_SECONDS, WINDOW_STEPS
@@ -119,8 +119,9 @@ def as_record(history: NodeHistory) -> Record:
     values = history.values[:, :, [history.channels.index(name) for name in names]]
     present = ~np.isnan(values[:, :, [name != "gpu_xid_code" for name in names]]).all(-1)
     uuids = tuple(map(str, range(len(values))))
-    unchanged = np.zeros(values.shape[1], bool)
-    return Record(history.node, START, tuple(names), uuids, values, present, unchanged)
+    steps = values.shape[1]
+    told = (values, present, np.zeros(steps, bool), Lost.nothing(steps))
+    return Record(history.node, START, tuple(names), uuids, *told)
 
 
 @pytest.mark.parametrize("workload", [Workload.IDLE, Workload.MIXED])

@@ -18,7 +18,7 @@ from tests.factories.prometheus import FakePrometheus
 
 LOGIN = (200, {"Content-Type": "text/html"}, b"<!doctype html><title>Log in</title>")
 AWAY = (302, {"Location": "https://login.example/oauth"}, b"")
-WANTED = Wanted(Question(), ("gpu_temperature_celsius",), START, START + 200 * 60)
+NAMES = ("gpu_temperature_celsius",)
 
 
 @pytest.fixture
@@ -31,7 +31,8 @@ def server() -> Iterator[FakePrometheus]:
 def fetch(server: FakePrometheus, folder: Path) -> None:
     token = folder / "token"
     reader = connect(Server(server.url, token_file=str(token)))
-    Chunks(folder / "work", WANTED, reader).fetch("n1", [Address("node", "n1")], lambda *_: None)
+    wanted = Wanted(Question(), NAMES, START, START + 200 * 60, Server(server.url))
+    Chunks(folder / "work", wanted, reader).fetch("n1", [Address("node", "n1")], lambda *_: None)
 
 
 def test_r18_a_token_that_was_rotated_meanwhile_is_read_again(

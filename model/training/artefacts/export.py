@@ -88,10 +88,17 @@ def write(path: Path, blob: bytes) -> None:
 
 
 def check_parity(graph: Graph, predictor: Predictor, windows: NDArray[np.float32]) -> float:
+    """Return `difference`; raises `ParityBroken` above `PARITY`."""
+    worst = difference(graph, predictor, windows)
+    if not worst <= PARITY:
+        raise ParityBroken(f"outputs differ by {worst:.2e}, expected at most {PARITY:.0e}")
+    return worst
+
+
+def difference(graph: Graph, predictor: Predictor, windows: NDArray[np.float32]) -> float:
     """Return the largest difference between framework and artefact, over all outputs.
 
-    `windows` is [moment, gpu, step, channel]; state is carried along on both
-    sides.  Raises `ParityBroken` above `PARITY`.
+    `windows` is [moment, gpu, step, channel]; state is carried along on both sides.
     """
     worst = 0.0
     for moments in (windows, windows[:, :1], _with_lost_gpu(windows)):
@@ -103,8 +110,6 @@ def check_parity(graph: Graph, predictor: Predictor, windows: NDArray[np.float32
                 expected = graph(torch.from_numpy(window), theirs)
             ours, theirs = got.state, expected.state_out
             worst = max(worst, _difference(got, expected))
-    if not worst <= PARITY:
-        raise ParityBroken(f"outputs differ by {worst:.2e}, expected at most {PARITY:.0e}")
     return worst
 
 

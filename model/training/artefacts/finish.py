@@ -32,11 +32,15 @@ PARITY_MOMENTS = 12
 
 
 class Made(NamedTuple):
-    """An artefact's bytes, its version, and the whole of what it was worth."""
+    """An artefact's bytes, its version, and the whole of what it was worth.
+
+    `parity` is the largest difference of any output from the framework's.
+    """
 
     blob: bytes
     version: str
     judged: Report
+    parity: float
 
 
 def finish(
@@ -63,9 +67,9 @@ def finish(
 
     predictor = _loaded(artefact(NOT_JUDGED))
     sight.hide(windows, trained.graph.scaling)
-    export.check_parity(trained.graph, predictor, windows)
+    parity = export.check_parity(trained.graph, predictor, windows)
     judged = judged_by(predictor)
-    return Made(artefact(evaluation.summarise(judged)), version, judged)
+    return Made(artefact(evaluation.summarise(judged)), version, judged, parity)
 
 
 def windows_of(episode: Episode) -> Windows:

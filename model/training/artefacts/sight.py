@@ -9,10 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+import torch
 
 from model.sources import dcgm
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
     from torch import Tensor
@@ -34,6 +37,22 @@ def unseen(scaling: Scaling) -> tuple[str, ...]:
     constants = zip(scaling.names, scaling.centre.tolist(), scaling.scale.tolist(), strict=True)
     untouched = (name for name, centre, scale in constants if (centre, scale) == (0.0, 1.0))
     return tuple(name for name in untouched if name not in SHOWN_ONCE_THERE_IS_ONE)
+
+
+def still(scaling: Scaling) -> tuple[str, ...]:
+    """Return the channels that training saw, and saw move by no more than one step of a sensor."""
+    blind = unseen(scaling)
+    rests = zip(scaling.names, (scaling.scale <= scaling.floor).tolist(), strict=True)
+    return tuple(name for name, resting in rests if resting and name not in blind)
+
+
+def resting(windows: Tensor, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the channels that have one and the same value in all windows [..., channel]."""
+    rows = windows.flatten(0, -2)
+    seen = ~rows.isnan()
+    low = rows.nan_to_num(nan=float("inf")).amin(0)
+    high = torch.where(seen, rows, float("-inf")).amax(0)
+    return tuple(name for name, one in zip(names, (low == high).tolist(), strict=True) if one)
 
 
 def told(about: ArtefactInfo, scaling: Scaling) -> ArtefactInfo:

@@ -17,7 +17,7 @@ from model.training.fitting import base_rate
 from model.training.judging import evaluate, table
 from model.training.page import page
 from model.training.rivals import crossed
-from model.training.site.fleet import told
+from model.training.site.fleet import reach, told
 from model.training.site.past import SiteStock, asked_channels, survey
 from simulator.instruments.shown import SHOWN
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from model.artefact import ArtefactInfo
     from model.history.arguments import Asked
-    from model.history.incidents import Incident
     from model.history.question import Found
     from model.history.reader import Reader
     from model.history.timeline import Timeline
@@ -61,17 +60,17 @@ def run(path: Path, history: History, *, html: Path | None, json: Path | None) -
     asked = history.asked
     console = Console(highlight=False, soft_wrap=True)
     predictor = runtime.load(path)
-    rows = listing.parse(asked.incidents, asked.origin) if asked.incidents else []
     with progress(console) as bars:
         tell = Bars(bars)
         # Rivals read all that the bundled artefact does; what this one reads comes first.
         names = tuple(dict.fromkeys((*predictor.info.names, *SHOWN)))
-        past = _read(history, names, rows, tell)
+        past = _read(history, names, tell)
         judged = judge(predictor, past, f"{_days(asked):g} days", tell)
-    for line in listing.unknown(rows, past.nodes):
+    for line in listing.unknown(asked.rows, past.nodes):
         console.print(f"warning: {asked.origin}: {line}")
     console.print(table.render(judged))
     console.print(f"\nThe field is this site itself.\n{told(past.timelines)}")
+    console.print(reach(past.timelines))
     console.print(f"{signs(past.timelines)}\n{rates(predictor.info, judged)}")
     told_of = f"{path.name}, version {predictor.info.version}, {predictor.info.provenance}"
     if html is not None:
@@ -80,16 +79,14 @@ def run(path: Path, history: History, *, html: Path | None, json: Path | None) -
         put(json, msgspec.json.format(msgspec.json.encode(judged)) + b"\n")
 
 
-def _read(
-    history: History, names: Sequence[str], incidents: Sequence[Incident], tell: Bars
-) -> Past:
+def _read(history: History, names: Sequence[str], tell: Bars) -> Past:
     asked, reader, found, folder = history
-    wanted = Wanted(asked.question, asked_channels(names), asked.start, asked.end)
+    wanted = Wanted(asked.question, asked_channels(names), asked.start, asked.end, asked.server)
     chunks = Chunks(folder, wanted, reader)
     timelines = []
     for done, node in enumerate(found, 1):
         chunks.fetch(node.name, node.addresses, lambda *_: None)
-        timelines.append(survey(chunks, node.name, incidents))
+        timelines.append(survey(chunks, node.name, asked.rows))
         tell("reading history", done, len(found), node.name)
     stock = SiteStock(chunks, timelines, names, (asked.start, asked.end))
     if not stock.records:

@@ -1,7 +1,8 @@
-"""Progress of long work on the terminal."""
+"""Progress of long work: bars on a terminal, now and then a line in a log."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -11,18 +12,36 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 
+LINES = 10
+"""Lines of a stage in a log."""
+
+
 class Bars:
-    """One progress bar per stage, in the order in which they begin."""
+    """One progress bar per stage, in the order in which they begin.
+
+    Where nobody looks on, as in a pod, a line on standard error for each tenth of a stage.
+    """
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._tasks: dict[str, TaskID] = {}
+        self._told: dict[str, int] = {}
 
     def __call__(self, stage: str, done: int, total: int, note: str) -> None:
         """Show that `stage` has come to `done` of `total`."""
+        if not self._progress.console.is_terminal:
+            self._tell(stage, done, total, note)
+            return
         if stage not in self._tasks:
             self._tasks[stage] = self._progress.add_task(stage, total=total, note="")
         self._progress.update(self._tasks[stage], completed=done, note=note)
+
+    def _tell(self, stage: str, done: int, total: int, note: str) -> None:
+        part = done * LINES // max(total, 1)
+        if part > self._told.get(stage, 0):
+            self._told[stage] = part
+            sys.stderr.write(f"{stage}: {done}/{total} {note}".rstrip() + "\n")
+            sys.stderr.flush()
 
 
 def progress(console: Console) -> Progress:

@@ -9,26 +9,34 @@ import numpy as np
 from rich.console import Console
 
 from model import runtime, schema
-from model.training.artefacts import export
+from model.training.artefacts import constants, export, sight
+from model.training.artefacts.finish import windows_of
 from model.training.commands.bars import Bars, progress
 from model.training.episodes.dataset import episodes, masked
 from model.training.episodes.plan import Split, plan, quiet_plan
 from model.training.fitting.sizes import SIZES
 from model.training.judging import evaluate as evaluation
-from model.training.judging import quiet, table
+from model.training.judging import quiet, quiet_table, table
 from model.training.page import page
 from model.training.rivals.calibrated import rivals
+from model.training.worth import bar as bars
+from model.training.worth import judged as of_split
+from model.training.worth import quiet as of_quiet
+from model.training.worth import sections
 from simulator.faults import STORIES
+from simulator.instruments.shown import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from model.runtime import Predictor
+    from model.training.artefacts.finish import Windows
     from model.training.episodes.dataset import Episode
     from model.training.episodes.plan import Planned
     from model.training.judging.report import Report
     from model.training.rivals.calibrated import Calibrated
+    from model.training.worth.sections import Place
 
     Tell = Callable[[str, int, int, str], None]
 
@@ -39,36 +47,49 @@ EACH_KIND_FOR_RIVALS = 5
 
 def evaluate(
     path: Path, size: str, seed: int, *, profile: str, html: Path | None, json: Path | None,
-    with_rivals: bool,
+    with_rivals: bool, place: Place | None = None,
 ) -> None:  # fmt: skip
     """Replay the artefact at `path` over the test split beside its rivals; print and write."""
     console = Console()
     predictor = runtime.load(path)
+    names = ("bars-test", "test") if profile == "full" else (profile,)
+    if place is not None:
+        sections.check(place.page, names)
     planned = planned_split(Split.TEST, size, seed)
+    parity = _parity(path, predictor, planned, console)
     with progress(console) as shown:
         tell = Bars(shown)
         beside = _rivals(predictor, size, seed, profile, tell) if with_rivals else ()
         judged = replayed(predictor, planned, seed, profile, tell, beside)
-    console.print(table.render(judged), highlight=False, soft_wrap=True)
+    _leave(console, table.render(judged), bars.table(of_split.bars(judged, parity)))
+    if place is not None:
+        whole = table.render(judged) if profile == "full" else table.brief(judged)
+        told = sections.block(place.command, f"version {predictor.info.version}", whole)
+        texts = (bars.table(of_split.bars(judged, parity)), told)
+        sections.write(place.page, dict(zip(names, texts[-len(names) :], strict=True)))
     told = f"{path.name}, version {predictor.info.version}, {predictor.info.provenance}"
     if html is not None:
         export.write(html, page.render(judged, told).encode())
     if json is not None:
         export.write(json, _json(judged))
-    for written in (html, json):
+    for written in (html, json, None if place is None else place.page):
         if written is not None:
             console.print(f"wrote {written}", highlight=False)
 
 
 def count_quiet(
-    path: Path, node_weeks: int, size: str, seed: int, *, profile: str, json: Path | None
-) -> None:
+    path: Path, node_weeks: int, size: str, seed: int, *, profile: str, json: Path | None,
+    place: Place | None = None,
+) -> None:  # fmt: skip
     """Replay the artefact over many nodes that do not fail; print and write.
 
-    Those of the test split that do are replayed beside them, for calibration.
+    Those of the test split that do are replayed beside them, for calibration and recall.
     """
     console = Console()
     predictor = runtime.load(path)
+    names = ("bars-quiet", "quiet") if profile == "full" else (f"quiet-{profile}",)
+    if place is not None:
+        sections.check(place.page, names)
     planned = quiet_plan(node_weeks, seed=seed, step_seconds=schema.STEP_SECONDS)
     struck = [one for one in planned_split(Split.TEST, size, seed) if STORIES[one.kind].cause]
     with progress(console) as shown:
@@ -77,10 +98,42 @@ def count_quiet(
         failing = _watched(struck, profile, [seed, 13], "failing nodes", tell)
         data = f"simulated quiet split of seed {seed}, {profile} visibility"
         report = quiet.watch(predictor, watched, data, failing)
-    console.print(quiet.render(report), highlight=False, soft_wrap=True)
+    whole, held = quiet_table.render(report), bars.table(of_quiet.bars(report))
+    _leave(console, whole, held)
+    if place is not None:
+        told = sections.block(place.command, f"version {predictor.info.version}", whole)
+        sections.write(place.page, dict(zip(names, (held, told)[-len(names) :], strict=True)))
     if json is not None:
         export.write(json, _json(report))
-        console.print(f"wrote {json}", highlight=False)
+    for written in (json, None if place is None else place.page):
+        if written is not None:
+            console.print(f"wrote {written}", highlight=False)
+
+
+def some_windows(planned: Sequence[Planned]) -> Windows:
+    """Return windows of a node on its way to failure, on which framework and artefact are held."""
+    failing = next(one for one in planned if "memory" in one.recording.node)
+    return windows_of(next(episodes([failing], step_seconds=schema.STEP_SECONDS)))
+
+
+def _parity(
+    path: Path, predictor: Predictor, planned: Sequence[Planned], console: Console
+) -> float | None:
+    """Hold the artefact against the framework's graph of its constants; None where it lacks one."""
+    try:
+        graph = constants.graph_of(path, predictor.info.names)
+    except runtime.ModelRefused as error:
+        console.print(f"parity is not looked at: {error}", highlight=False, markup=False)
+        return None
+    places = [SHOWN.index(name) for name in predictor.info.names]
+    windows = some_windows(planned)[..., places]
+    sight.hide(windows, graph.scaling)
+    return export.difference(graph, predictor, windows)
+
+
+def _leave(console: Console, whole: str, held: str) -> None:
+    for text in (whole, "", held):
+        console.print(text, highlight=False, soft_wrap=True, markup=False)
 
 
 def replayed(

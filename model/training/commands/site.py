@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from model.history.plan import Plan, PlannedNode
+    from model.training.site.campaign import Mark
 
 
 def train(
@@ -55,9 +56,14 @@ def nodes(campaign: Campaign, share: Sequence[PlannedNode], say: Callable[[str],
             say(f"[{place}/{len(share)}] {node.name}: not read: {failure}")
             continue
         took = clock.monotonic() - began
-        said = "own model" if mark.outcome is Outcome.TRAINED else f"fleet model: {mark.why}"
-        say(f"[{place}/{len(share)}] {node.name}: {said} ({took:.0f} s)")
+        say(f"[{place}/{len(share)}] {node.name}: {_ended(mark)} ({took:.0f} s)")
     return failed
+
+
+def _ended(mark: Mark) -> str:
+    if mark.outcome is not Outcome.TRAINED:
+        return f"fleet model: {mark.why}"
+    return f"own model; no variation in {mark.why}" if mark.why else "own model"
 
 
 def _fleet(campaign: Campaign, console: Console) -> None:

@@ -19,17 +19,20 @@ from model.schema import HORIZONS
 from model.training.artefacts.constants import know_health
 from model.training.artefacts.export import write
 from model.training.commands.bars import Bars, progress
-from model.training.episodes.plan import Split
+from model.training.episodes.plan import LEARNED, Split
 from model.training.fitting.likelihood import Rows, thinned
-from model.training.fitting.pipeline import LEARNED, Run
+from model.training.fitting.pipeline import Run
 from model.training.fitting.rows import Collector, score
 from model.training.fitting.sizes import recipe
 from model.training.judging.budget import exposed_weeks, points, verdicts, within
 from model.training.judging.course import Course
 from model.training.judging.lines import HEADLINE, quartiles
+from model.training.judging.rates import wilson
 from model.training.network.graph import Graph
 from model.training.network.graph import within as reached
 from model.training.network.hazard import EDGES_HOURS, GPU_CAUSES
+from model.training.worth import bar as bars
+from model.training.worth import sections
 from simulator.faults import STORIES
 from simulator.faults.story import Pace
 from simulator.instruments.shown import SHOWN
@@ -42,13 +45,16 @@ if TYPE_CHECKING:
 
     from model.training.episodes.dataset import Episode
     from model.training.fitting.rows import Scored
-    from model.training.network.graph import Graph
+    from model.training.worth.sections import Place
 
 BUDGET = 0.02
 """False alerts per node-week of the alert budget at which strangers are judged."""
 
 QUIET_RATIO = 0.25
 """Share of rows without event that a turn is fitted on: 21 fits on all of them are hours."""
+
+RECALL = 0.70
+"""Of kinds that training never saw, within the budget."""
 
 
 class Stranger(msgspec.Struct, frozen=True):
@@ -73,19 +79,54 @@ class Strangers(msgspec.Struct, frozen=True):
     turns: tuple[Stranger, ...]
 
 
-def leave_each_out(size: str, seed: int, artefact: Path | None, json_path: Path | None) -> None:
+def leave_each_out(
+    size: str,
+    seed: int,
+    artefact: Path | None,
+    json_path: Path | None,
+    *,
+    place: Place | None = None,
+) -> None:
     """Run all turns, print the table, write it where asked.
 
     `artefact` is where TadGAN and constants are taken from; none given: they are fitted.
     """
     console = Console()
-    if artefact is not None:
-        runtime.load(artefact)
+    if place is not None:
+        sections.check(place.page, ("bars-strangers", "strangers"))
+    told = "a fit of its own" if artefact is None else f"version {_version(artefact)}"
     with progress(console) as shown:
         found = turns(Run(recipe(size, seed), Bars(shown)), seed, artefact)
-    console.print(render(found), highlight=False, soft_wrap=True)
+    whole, held = render(found), bars.table([bar(found)])
+    for text in (whole, "", held):
+        console.print(text, highlight=False, soft_wrap=True, markup=False)
+    if place is not None:
+        block = sections.block(place.command, told, whole)
+        sections.write(place.page, {"bars-strangers": held, "strangers": block})
     if json_path is not None:
         write(json_path, msgspec.json.format(msgspec.json.encode(found)) + b"\n")
+
+
+def _version(artefact: Path) -> str:
+    return runtime.load(artefact).info.version
+
+
+def bar(found: Strangers) -> bars.Bar:
+    """Hold what is foretold of gradual kinds, within the budget, to `RECALL`."""
+    gradual = [one for one in found.turns if not one.sudden]
+    events = sum(one.events for one in gradual)
+    seen = sum(one.detected_at_budget for one in gradual)
+    fixed = sum(one.detected for one in gradual)
+    weeks = found.quiet_node_weeks
+    return bars.Bar(
+        "kinds left out of training, gradual",
+        f"recall at or above {RECALL:.2f} at no more than {found.budget:g} false alerts per "
+        "node-week",
+        f"{bars.share(seen, events, wilson(seen, events))}, on {weeks:.1f} quiet node-weeks, "
+        f"on which that allows {int(found.budget * weeks)} false alerts; at {HEADLINE[0]}, "
+        f"{HEADLINE[1]:g} {bars.share(fixed, events, wilson(fixed, events))}",
+        bars.reached(events > 0 and seen >= RECALL * events),
+    )
 
 
 def turns(run: Run, seed: int, artefact: Path | None = None) -> Strangers:

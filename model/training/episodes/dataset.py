@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from model.increments import increments
+from model.increments import POWER_LIMIT, Bound, increments, most_per_step
 from model.schema import BY_NAME, Cause, Kind, Level, Origin
 from model.training.episodes.labels import Outcome
 from model.training.network.scaling import XID
@@ -106,6 +106,7 @@ def readings(values: NDArray[np.float64], names: Sequence[str]) -> NDArray[np.fl
     """Turn [gpu, step, channel] into what the exporter feeds: increments, and lost rows of NaN.
 
     A GPU that shows nothing but its latched code has left, and the code with it.
+    Energy that a board cannot have drawn since its last reading is NaN.
     """
     out = values.astype(np.float32)
     code = names.index(XID)
@@ -113,8 +114,20 @@ def readings(values: NDArray[np.float64], names: Sequence[str]) -> NDArray[np.fl
     out[np.isnan(values[:, :, alive]).all(-1), code] = np.nan
     counters = [i for i, name in enumerate(names) if BY_NAME[name].kind is Kind.COUNTER]
     by_step = np.ascontiguousarray(np.moveaxis(values[:, :, counters], 1, 0))
-    out[:, :, counters] = np.moveaxis(increments(by_step), 0, 1)
+    bound = _bound(values, names, [names[i] for i in counters])
+    out[:, :, counters] = np.moveaxis(increments(by_step, bound=bound), 0, 1)
     return out
+
+
+def _bound(
+    values: NDArray[np.float64], names: Sequence[str], counters: Sequence[str]
+) -> Bound | None:
+    """Return the most that `counters` can gain; `values` is [gpu, step, channel]."""
+    limit = np.full(values.shape[1::-1], np.nan)
+    if POWER_LIMIT in names:
+        limit = values[:, :, names.index(POWER_LIMIT)].T
+    most = most_per_step(counters, limit)
+    return None if most is None else Bound(most, most[0], np.full(most.shape[1:], np.inf))
 
 
 def episode(history: NodeHistory) -> Episode:

@@ -40,6 +40,9 @@ SEVERITIES = {
 }
 """Disjoint bands, interleaved so that every split spans mild to severe."""
 
+LEARNED = (Split.FIT, Split.HELD)
+"""The splits that a training learns from."""
+
 SEED_OF_SPLIT = {Split.FIT: 1, Split.HELD: 2, Split.TEST: 3, Split.QUIET: 4}
 WORKLOADS = {
     Workload.TRAINING: 0.5,
@@ -74,8 +77,8 @@ class Amounts:
 
 
 BUNDLED = {
-    Split.FIT: Amounts(36, 24, 120),
-    Split.HELD: Amounts(14, 10, 60),
+    Split.FIT: Amounts(54, 16, 110),
+    Split.HELD: Amounts(16, 8, 54),
     Split.TEST: Amounts(8, 4, 16),
 }
 """What the bundled artefact is made from."""
@@ -132,7 +135,7 @@ def quiet_plan(node_weeks: float, *, seed: int, step_seconds: int) -> list[Plann
     planned = []
     for index in range(math.ceil(node_weeks * WEEK_HOURS / (WEEK_HOURS - UNJUDGED_HOURS))):
         story = lookalikes[index // 2 % len(lookalikes)] if index % 2 else STORIES[HEALTHY]
-        scenario = _in_a_week(story, rng)
+        scenario = _in_quiet_time(Split.QUIET, story, rng, WEEK_HOURS)
         node = f"{Split.QUIET}-{story.kind}-{index}"
         planned.append(_planned(Split.QUIET, scenario, node, steps, rng, seed))
     return planned
@@ -160,17 +163,25 @@ def _planned(
     return Planned(Recording(scenario, node, own, rack=f"{node}-rack"), steps)
 
 
-def _in_a_week(story: Story, rng: np.random.Generator) -> Scenario:
-    """Return a scenario that is over within the week, somewhere in it."""
-    work = Workload(rng.choice(list(WORKLOADS), p=list(WORKLOADS.values())))
+def _in_quiet_time(
+    split: Split, story: Story, rng: np.random.Generator, hours: float, longest: float = math.inf
+) -> Scenario:
+    """Return a scenario that is over within `hours`, somewhere in them.
+
+    Memory holds a look-alike for days: who only learns its first hours takes the rest of them
+    for a sign.  And it is learned beside every kind of work alike: at idle, where few nodes are,
+    it deceives most.
+    """
+    even = split in LEARNED and story.kind != HEALTHY
+    work = Workload(rng.choice(list(WORKLOADS), p=None if even else list(WORKLOADS.values())))
     if story.kind == HEALTHY:
         return Scenario(workload=work)
-    duration = _log_uniform(rng, story.duration_seconds)
+    duration = min(_log_uniform(rng, story.duration_seconds), longest * HOUR)
     return Scenario(
         kind=story.kind,
-        onset_seconds=float(rng.uniform(2.0 * HOUR, max(3.0 * HOUR, WEEK_HOURS * HOUR - duration))),
+        onset_seconds=float(rng.uniform(2.0 * HOUR, max(3.0 * HOUR, hours * HOUR - duration))),
         duration_seconds=duration,
-        severity=float(rng.uniform(*SEVERITIES[Split.QUIET][rng.integers(3)])),
+        severity=float(rng.uniform(*SEVERITIES[split][rng.integers(3)])),
         shape=float(rng.uniform(1.0, 2.5)),
         gpu=int(rng.integers(8)),
         workload=work,
@@ -181,9 +192,10 @@ def _scenario(
     split: Split, story: Story, amounts: Amounts, rng: np.random.Generator
 ) -> tuple[Scenario, float]:
     """Return a scenario and the hours to record."""
+    if story.kind == HEALTHY or (story.lookalike and split in LEARNED):
+        hours = amounts.healthy_hours
+        return _in_quiet_time(split, story, rng, hours, amounts.longest_hours), hours
     work = Workload(rng.choice(list(WORKLOADS), p=list(WORKLOADS.values())))
-    if story.kind == HEALTHY:
-        return Scenario(workload=work), amounts.healthy_hours
     quiet, duration = (
         _log_uniform(rng, amounts.quiet_hours),
         min(_log_uniform(rng, story.duration_seconds), amounts.longest_hours * HOUR),

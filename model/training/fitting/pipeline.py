@@ -14,9 +14,10 @@ from torch import Tensor
 from model import schema
 from model.artefact import ArtefactInfo, ChannelUse, Evaluation, Provenance, Training
 from model.training.episodes.dataset import REQUIRED, draw_profile, masked
-from model.training.episodes.plan import Amounts, Split, plan
+from model.training.episodes.plan import LEARNED, Amounts, Split, plan
 from model.training.episodes.stock import Simulated
-from model.training.fitting import base_rate, fit, likelihood
+from model.training.fitting import base_rate, fit, voices
+from model.training.fitting.climb import Search
 from model.training.fitting.rows import MOMENTS_AT_ONCE, Collector, field_weights, score
 from model.training.network.graph import Graph
 from model.training.network.hazard import GPU_CAUSES, NODE_CAUSES
@@ -33,7 +34,11 @@ if TYPE_CHECKING:
     Report = Callable[[str, int, int, str], None]
     """Called with (stage, done, total, note)."""
 
-LEARNED = (Split.FIT, Split.HELD)
+AFTERMATH_WEIGHT = {Split.FIT: 0.25, Split.HELD: 0.0}
+"""What rows after a failure count: enough that the gauge does not fall when it has come true,
+
+and nothing where the fit is judged and set straight: a probability is for what is ahead.
+"""
 
 THREADS = 1
 """Fixed, since sums split over another number of threads round differently; and one, since
@@ -47,7 +52,7 @@ class Recipe:
     seed: int
     amounts: Mapping[Split, Amounts]
     schedule: fit.Schedule = field(default_factory=fit.Schedule)
-    search: likelihood.Search = field(default_factory=likelihood.Search)
+    search: Search = field(default_factory=Search)
     windows: int = 12_000
     """Healthy windows that TadGAN is trained on; a fifth as many freeze the constants."""
     left_out: frozenset[str] = frozenset()
@@ -131,12 +136,12 @@ class Run:
         """Fit the hazard layer of `graph` on rows of `LEARNED` splits."""
         graph.hazard.gpu.learned.copy_(_learned(GPU_CAUSES, rows[Split.FIT][0]))
         graph.hazard.node.learned.copy_(_learned(NODE_CAUSES, rows[Split.FIT][1]))
-        total = self.recipe.search.epochs
+        total = self.recipe.search.epochs * graph.hazard.voices
 
         def tell(epoch: int, loss: float) -> None:
             self.report("hazards", epoch + 1, total, f"held-out cost {loss:.3f}")
 
-        likelihood.fit(
+        voices.fit(
             graph.hazard,
             rows[Split.FIT],
             rows[Split.HELD],
@@ -150,7 +155,7 @@ class Run:
         stock = self.stocks[split]
         quiet = stock.quiet_steps * schema.STEP_SECONDS / 3600
         rng = np.random.default_rng([self.recipe.seed, 12, stock.records])
-        collector = Collector(field_weights(stock.failures, quiet), rng)
+        collector = Collector(field_weights(stock.failures, quiet), rng, AFTERMATH_WEIGHT[split])
         for whole in self.stream(stock, f"scoring {split}", quiet=False):
             seen = masked(whole, draw_profile(rng), rng)
             collector.add(seen, score(graph, seen))

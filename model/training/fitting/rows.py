@@ -31,8 +31,11 @@ if TYPE_CHECKING:
     from model.training.episodes.dataset import Episode
     from model.training.network.graph import Graph
 
-DENSE_STEPS, SPARSE_STEPS = 20, 60
-"""Steps between the moments that training looks at: near a story, and in long quiet time."""
+DENSE_STEPS, WATCHED_STEPS, SPARSE_STEPS = 20, 40, 60
+"""Steps between the moments that training looks at: near a fault, in the week of a look-alike,
+
+and in long quiet time.
+"""
 
 STORY_HOURS = 12.0
 """A story is looked at densely from this long before its onset."""
@@ -62,7 +65,7 @@ def moments(episode: Episode) -> NDArray[np.int64]:
     if begun is None and episode.outcome is not None:
         begun = episode.outcome.hours - EDGES_HOURS[-1]  # of a real fault nobody knows the onset
     if begun is None:
-        stride = DENSE_STEPS if episode.lookalike else SPARSE_STEPS
+        stride = WATCHED_STEPS if episode.lookalike else SPARSE_STEPS
         return np.arange(stride - 1, steps, stride)
     quiet = max(0, int(np.searchsorted(episode.hours, begun - STORY_HOURS)))
     sparse = np.arange(SPARSE_STEPS - 1, quiet, SPARSE_STEPS)
@@ -132,11 +135,15 @@ def field_weights(failures: Mapping[Cause, int], quiet_hours: float) -> Weights:
 
 
 class Collector:
-    """Gathers labelled rows of both levels, episode by episode."""
+    """Gathers labelled rows of both levels, episode by episode.
 
-    def __init__(self, weights: Weights, rng: np.random.Generator) -> None:
+    `aftermath` is what a row after the failure counts beside one before it.
+    """
+
+    def __init__(self, weights: Weights, rng: np.random.Generator, aftermath: float) -> None:
         self._weights = weights
         self._rng = rng
+        self._aftermath = aftermath
         self._gpu: list[tuple[str, Rows]] = []
         self._node: list[tuple[str, Rows]] = []
 
@@ -154,15 +161,22 @@ class Collector:
             struck = outcome is not None and outcome.gpu == gpu
             kept = usable if struck else self._thin(usable)
             raised = weight if struck else weight / BYSTANDER_RATIO
-            part = _part(scored, kept, gpu, raised)
+            part = _part(scored, kept, gpu, raised * self._later(scored, kept, failed, struck))
             self._gpu.append((episode.kind, label(episode, part, struck, GPU_CAUSES)))
         struck = outcome is not None and outcome.gpu is None
-        part = _part(scored, usable, None, weight)
+        part = _part(scored, usable, None, weight * self._later(scored, usable, failed, struck))
         self._node.append((episode.kind, label(episode, part, struck, NODE_CAUSES)))
 
     def rows(self, without: str = "") -> tuple[Rows, Rows]:
         """Return (GPU rows, node rows), those of one kind of story left out."""
         return _join(self._gpu, without), _join(self._node, without)
+
+    def _later(
+        self, scored: Scored, kept: NDArray[np.int64], failed: float, struck: bool
+    ) -> NDArray[np.float32]:
+        """Return what each row counts for its time: full ahead of the failure of this part."""
+        after = struck & (scored.hours[kept] >= failed)
+        return np.where(after, np.float32(self._aftermath), np.float32(1.0))
 
     def _thin(self, usable: NDArray[np.int64]) -> NDArray[np.int64]:
         return usable[self._rng.random(len(usable)) < BYSTANDER_RATIO]
@@ -191,10 +205,12 @@ def label(episode: Episode, part: Part, struck: bool, causes: tuple[Cause, ...])
     )
 
 
-def _part(scored: Scored, kept: NDArray[np.int64], gpu: int | None, weight: float) -> Part:
+def _part(
+    scored: Scored, kept: NDArray[np.int64], gpu: int | None, weight: NDArray[np.float32]
+) -> Part:
     rows = torch.from_numpy(kept)
     features = scored.node[rows] if gpu is None else scored.gpu[rows, gpu]
-    return Part(scored.hours[kept], features, scored.share[kept] * np.float32(weight))
+    return Part(scored.hours[kept], features, scored.share[kept] * weight)
 
 
 def _join(parts: list[tuple[str, Rows]], without: str) -> Rows:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from model.training.episodes.plan import BUNDLED, TINY
+from model.training.fitting.climb import Search
 from model.training.fitting.fit import Schedule
-from model.training.fitting.likelihood import Search
 from model.training.fitting.pipeline import Recipe
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Whether a probability means what it says: slope, observed over expected, reliability, Brier.
+"""Whether a probability means what it says: slope, observed over expected, error, Brier.
 
 Moments of nodes that do not fail are weighed up until failures are as rare as
 in the field, since that is what a probability is for.  Intervals come from
@@ -153,9 +153,28 @@ def interval(
     return (float(low), float(high))
 
 
+def expected_error(predicted: Values, at: Moments) -> float:
+    """Return the expected calibration error, a probability: how far the reliability curve is off.
+
+    The mean, over the bins of `RELIABILITY_EDGES` and by the weight of their moments,
+    of |mean predicted - observed share| (Naeini, Cooper, Hauskrecht, AAAI 2015; Guo et
+    al., ICML 2017), with edges that are close where probabilities of rare events lie.
+    It is to be read beside the share that fails: whoever never says anything has that.
+    """
+    bins = _bins(predicted)
+    gap = at.weight * (predicted - at.failed)
+    off = sum(abs(float(gap[bins == one].sum())) for one in np.unique(bins))
+    return off / float(at.weight.sum())
+
+
+def _bins(predicted: Values) -> NDArray[np.int64]:
+    last = len(RELIABILITY_EDGES) - 2
+    return np.clip(np.searchsorted(RELIABILITY_EDGES, predicted, "right") - 1, 0, last)
+
+
 def reliability(predicted: Values, at: Moments) -> tuple[tuple[float, float, int], ...]:
     """Return (mean predicted, observed share, moments) of each filled bin."""
-    bins = np.clip(np.searchsorted(RELIABILITY_EDGES, predicted, "right") - 1, 0, 9)
+    bins = _bins(predicted)
     points = []
     for one in np.unique(bins):
         inside = bins == one

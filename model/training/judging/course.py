@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 LEAD_HOURS = EDGES_HOURS[-1]
 """An alert may come this long before the failure; earlier than that it is false."""
 
+WAIT_HOURS = 2.0 / 60.0
+"""How long the shipped critical alert waits (`for`): what crosses later before the failure than
+
+this never fires, and foretells nothing.
+"""
+
 MERGE_HOURS = 6.0
 """Two crossings of a threshold this close together are one alert."""
 
@@ -53,6 +59,11 @@ class Course:
         return self.outcome.hours - self.onset_hours
 
     @property
+    def in_time(self) -> NDArray[np.bool_]:
+        """Whether an alert that begins at a moment fires before the failure [moment]."""
+        return np.asarray(self.hours + WAIT_HOURS <= self.failure_hours)
+
+    @property
     def weeks(self) -> float:
         """Node-weeks in which an alert could have been raised."""
         end = min(self.failure_hours, float(self.hours[-1]))
@@ -69,9 +80,8 @@ class Verdict:
 
 
 def alerts(course: Course, values: NDArray[np.floating], threshold: float) -> list[int]:
-    """Return the moments at which alerts begin, before any failure of the node."""
-    before = course.hours < course.failure_hours
-    above = np.flatnonzero((values >= threshold) & before)
+    """Return the moments at which alerts begin that fire before any failure of the node."""
+    above = np.flatnonzero((values >= threshold) & course.in_time)
     if not len(above):
         return []
     gaps = np.diff(course.hours[above]) > MERGE_HOURS
@@ -94,6 +104,6 @@ def judge(course: Course, values: NDArray[np.floating], threshold: float) -> Ver
 
 
 def highest(course: Course, values: NDArray[np.floating]) -> float:
-    """Highest value before the failure, or at all."""
-    before = course.hours < course.failure_hours
-    return float(values[before].max()) if before.any() else 0.0
+    """Highest value by which an alert would fire before the failure, or at all."""
+    in_time = course.in_time
+    return float(values[in_time].max()) if in_time.any() else 0.0

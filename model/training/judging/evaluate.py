@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from model.artefact import Evaluation
-from model.training.judging import calibration
+from model.training.judging import calibration, shipped
 from model.training.judging.budget import BUDGETS, exposed_weeks
 from model.training.judging.comparison import Rated, compare, curves
 from model.training.judging.examples import examples
@@ -106,6 +106,7 @@ def report(judged: Judged, rivals: Sequence[Rated], data: str, field_rate: float
         curves=curves(courses, [ours, *rivals]),
         rivals=compare(courses, ours, rivals, at),
         examples=examples(judged.replays, judged.causes, judged.channels, headline, HEADLINE[1]),
+        shipped=shipped.lines(judged.replays, judged.horizons),
     )
 
 
@@ -139,7 +140,7 @@ def summarise(found: Report) -> Evaluation:
 def calibrated(name: str, values: Sequence[NDArray[np.floating]], at: Moments) -> CalibrationLine:
     """Say whether probabilities of one horizon, per course [moment], mean what they say."""
     if not len(at.failed):
-        return CalibrationLine(name, 0, 0.0, 0.0, 0.0, 0.0, None, None, None, None, ())
+        return CalibrationLine(name, 0, 0.0, 0.0, 0.0, 0.0, None, None, None, None, 0.0, ())
     said = at.of(values)
     base = float(np.average(at.failed, weights=at.weight))
     return CalibrationLine(
@@ -155,6 +156,7 @@ def calibrated(name: str, values: Sequence[NDArray[np.floating]], at: Moments) -
         observed_over_expected_interval=calibration.interval(
             calibration.observed_over_expected, said, at
         ),
+        expected_error=calibration.expected_error(said, at),
         reliability=calibration.reliability(said, at),
     )
 

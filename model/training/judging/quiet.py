@@ -7,6 +7,7 @@ threshold is replayed as densely as everywhere else.
 
 Beside nodes that fail, so many quiet ones also tell whether a probability means
 what it says: the few of the test split would each stand for two hundred.
+And what is foretold of those that fail stands beside what is false on the quiet ones.
 """
 
 from __future__ import annotations
@@ -16,30 +17,53 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from model.training.judging import calibration, table
+from model.training.judging import calibration, mix, shipped
 from model.training.judging.budget import verdicts
 from model.training.judging.course import highest
 from model.training.judging.evaluate import calibrated, usual_rate
-from model.training.judging.lines import HEADLINE
-from model.training.judging.rates import poisson_lower, poisson_upper
+from model.training.judging.lines import HEADLINE, of_mix, share
+from model.training.judging.rates import poisson_lower, poisson_upper, wilson
 from model.training.judging.replay import replay
-from model.training.judging.report import CalibrationLine
+from model.training.judging.report import CalibrationLine, MixLine, ShippedLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from model.runtime import Predictor
     from model.training.episodes.dataset import Episode
+    from model.training.judging.course import Verdict
     from model.training.judging.replay import Replay
 
 SPARSE_STEPS = 10
 WITHIN_REACH = 0.25
 """Of the threshold: a probability that was seen lower than this did not cross it in between."""
 
-LEVELS = (("1h", 0.3), ("6h", 0.3), ("24h", 0.2), HEADLINE, ("24h", 0.5), ("72h", 0.5))
+LEVELS = tuple(
+    dict.fromkeys(
+        (("1h", 0.3), ("6h", 0.3), ("24h", 0.2), HEADLINE, ("24h", 0.5), ("72h", 0.5)),
+    )
+)
 """Horizons and thresholds that the shipped alerts use, and the longest horizon."""
 
 CONFIDENCE_EACH_SIDE = 0.975
+
+
+class QuietTold(msgspec.Struct, frozen=True):
+    """What is foretold at a level of the failing nodes beside, and the precision in the field
+
+    that it gives with false alerts as frequent as on the quiet ones, at their bound, and
+    (`of_mix`) with kinds as frequent as in the field.
+    """
+
+    events: int
+    detected: int
+    recall_interval: tuple[float, float]
+    gradual_events: int
+    gradual_detected: int
+    gradual_interval: tuple[float, float]
+    precision: float
+    precision_lower: float
+    of_mix: MixLine | None
 
 
 class QuietLine(msgspec.Struct, frozen=True):
@@ -55,6 +79,8 @@ class QuietLine(msgspec.Struct, frozen=True):
     rate: float
     interval: tuple[float, float]
     upper: float
+    told: QuietTold | None = None
+    """None without failing nodes beside."""
 
 
 class QuietKind(msgspec.Struct, frozen=True):
@@ -80,6 +106,8 @@ class QuietReport(msgspec.Struct, frozen=True):
     failures_per_node_week: float
     calibration: tuple[CalibrationLine, ...]
     """Of the quiet nodes and of `failing_nodes` beside them; none without those."""
+    shipped: tuple[ShippedLine, ...]
+    """Of the quiet nodes alone."""
 
 
 def watch(
@@ -103,7 +131,7 @@ def watch(
         nodes=len(replays),
         node_weeks=weeks,
         replayed_densely=dense,
-        lines=tuple(_line(replays, horizons, *level, weeks) for level in LEVELS),
+        lines=tuple(_line(replays, struck, horizons, level, rate) for level in LEVELS),
         kinds=tuple(
             _kind([one for one in replays if one.course.kind == kind], horizons)
             for kind in sorted({one.course.kind for one in replays})
@@ -111,46 +139,7 @@ def watch(
         failing_nodes=len(struck),
         failures_per_node_week=rate,
         calibration=_calibration([*replays, *struck], horizons, rate) if struck else (),
-    )
-
-
-def render(report: QuietReport) -> str:
-    """Return the report as a table for people."""
-    head = "horizon  threshold  false alerts  on nodes  per node-week (95 %)         at most (95 %)"
-    lines = (
-        f"{x.horizon:>7}  {x.threshold:>9g}  {x.false_alerts:>12}  {x.nodes:>8}  "
-        f"{x.rate:.4f} ({x.interval[0]:.4f} to {x.interval[1]:.4f})  {x.upper:>16.4f}"
-        for x in report.lines
-    )
-    kinds = (
-        f"{x.kind:<24} {x.node_weeks:>10.1f}  {x.false_alerts:>12}  "
-        f"{x.highest_median:.4f}, {x.highest_worst:.4f}"
-        for x in report.kinds
-    )
-    return "\n".join(
-        (
-            f"{report.data}: {report.nodes} nodes that do not fail, "
-            f"{report.node_weeks:.1f} node-weeks.",
-            "",
-            head,
-            *lines,
-            "",
-            f"story                    node-weeks  false at {HEADLINE[1]:g}"
-            "  peak 24h median, worst",
-            *kinds,
-            *_told(report),
-        )
-    )
-
-
-def _told(report: QuietReport) -> tuple[str, ...]:
-    if not report.failing_nodes:
-        return ()
-    return (
-        "",
-        f"with {report.failing_nodes} nodes of the test split that fail, "
-        f"at {report.failures_per_node_week:.3g} failures per node-week:",
-        *table.calibration(report.calibration),
+        shipped=shipped.lines(replays, horizons),
     )
 
 
@@ -176,22 +165,61 @@ def _near(one: Replay, horizons: Sequence[str]) -> bool:
 
 
 def _line(
-    replays: Sequence[Replay], horizons: Sequence[str], horizon: str, threshold: float, weeks: float
+    replays: Sequence[Replay],
+    struck: Sequence[Replay],
+    horizons: Sequence[str],
+    level: tuple[str, float],
+    field_rate: float,
 ) -> QuietLine:
-    values = [one.node[:, horizons.index(horizon)] for one in replays]
-    each = [v.false_alerts for v in verdicts([one.course for one in replays], values, threshold)]
+    each = [one.false_alerts for one in _judged(replays, horizons, level)]
+    weeks = sum(one.course.weeks for one in replays)
     false = sum(each)
+    rate, upper = (false / weeks if weeks else 0.0), poisson_upper(false) / weeks
     return QuietLine(
-        horizon=horizon,
-        threshold=threshold,
+        horizon=level[0],
+        threshold=level[1],
         false_alerts=false,
         nodes=sum(count > 0 for count in each),
-        rate=false / weeks if weeks else 0.0,
+        rate=rate,
         interval=(
             poisson_lower(false, CONFIDENCE_EACH_SIDE) / weeks,
             poisson_upper(false, CONFIDENCE_EACH_SIDE) / weeks,
         ),
-        upper=poisson_upper(false) / weeks,
+        upper=upper,
+        told=_foretold(struck, horizons, level, field_rate, rate, upper) if struck else None,
+    )
+
+
+def _judged(
+    replays: Sequence[Replay], horizons: Sequence[str], level: tuple[str, float]
+) -> list[Verdict]:
+    values = [one.node[:, horizons.index(level[0])] for one in replays]
+    return verdicts([one.course for one in replays], values, level[1])
+
+
+def _foretold(
+    struck: Sequence[Replay],
+    horizons: Sequence[str],
+    level: tuple[str, float],
+    field_rate: float,
+    rate: float,
+    upper: float,
+) -> QuietTold:
+    found = _judged(struck, horizons, level)
+    courses = [one.course for one in struck]
+    seen = [verdict.lead_hours is not None for verdict in found]
+    gradual = [s for s, course in zip(seen, courses, strict=True) if not course.sudden]
+    right = sum(seen) / len(seen) * field_rate
+    return QuietTold(
+        events=len(seen),
+        detected=sum(seen),
+        recall_interval=wilson(sum(seen), len(seen)),
+        gradual_events=len(gradual),
+        gradual_detected=sum(gradual),
+        gradual_interval=wilson(sum(gradual), len(gradual)),
+        precision=share(right, rate),
+        precision_lower=share(right, upper),
+        of_mix=of_mix(mix.recall(courses, found), field_rate, rate, upper),
     )
 
 

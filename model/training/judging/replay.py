@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from model.training.episodes.dataset import Episode
 
 EVERY_STEPS = 5
-"""Alerts wait for minutes before they fire, so a look every five minutes misses none."""
+"""Minutes between two looks: five times less work than the exporter's own.
+
+What rises and falls again between two looks is not seen, and what stays is seen up to
+this much late; `judging.shipped` says what alerts that wait make of it.
+"""
 
 MOMENTS_AT_ONCE = 128
 

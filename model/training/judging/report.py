@@ -9,8 +9,22 @@ from __future__ import annotations
 import msgspec
 
 
+class MixLine(msgspec.Struct, frozen=True):
+    """Recall, and the precision that it gives, with each kind as frequent as in the field."""
+
+    recall: float
+    recall_interval: tuple[float, float]
+    precision: float
+    precision_lower: float
+
+
 class Line(msgspec.Struct, frozen=True):
-    """Results at one horizon and threshold; leads are empty without detection."""
+    """Results at one horizon and threshold; leads are empty without detection.
+
+    Recall and the precision at the field's rate are over the kinds as they were
+    simulated, equally many of each; `of_mix` over kinds as often as the field has
+    them, None where the failures are not of simulated kinds.
+    """
 
     horizon: str
     threshold: float
@@ -25,6 +39,7 @@ class Line(msgspec.Struct, frozen=True):
     precision_at_field_rate: float
     precision_at_field_rate_lower: float
     lead_hours_quartiles: tuple[float, ...]
+    of_mix: MixLine | None = None
 
 
 class KindLine(msgspec.Struct, frozen=True):
@@ -76,6 +91,8 @@ class CalibrationLine(msgspec.Struct, frozen=True):
     slope_interval: tuple[float, float] | None
     observed_over_expected: float | None
     observed_over_expected_interval: tuple[float, float] | None
+    expected_error: float
+    """`calibration.expected_error`: a probability, to be read beside `failing_ratio`."""
     reliability: tuple[tuple[float, float, int], ...]
 
 
@@ -110,6 +127,26 @@ class RivalLine(msgspec.Struct, frozen=True):
     same: int
     not_earlier: tuple[tuple[str, str], ...]
     brier: tuple[float, ...]
+
+
+class ShippedLine(msgspec.Struct, frozen=True):
+    """The shipped alert of one severity, looked at in one of the ways of `judging.shipped`.
+
+    The bound of false alerts is one-sided, their interval and that of recall two-sided.
+    """
+
+    severity: str
+    looked_at: str
+    events: int
+    detected: int
+    recall_interval: tuple[float, float]
+    gradual_events: int
+    gradual_detected: int
+    lead_hours_quartiles: tuple[float, ...]
+    false_alerts: int
+    false_alerts_per_node_week: float
+    false_alerts_per_node_week_interval: tuple[float, float]
+    false_alerts_per_node_week_upper: float
 
 
 class Example(msgspec.Struct, frozen=True):
@@ -150,5 +187,6 @@ class Report(msgspec.Struct, frozen=True):
     curves: tuple[Curve, ...]
     rivals: tuple[RivalLine, ...]
     examples: tuple[Example, ...]
+    shipped: tuple[ShippedLine, ...] = ()
     limits: tuple[tuple[str, str], ...] = ()
     """Rivals that these data do not allow, or not the whole of them, and why."""

@@ -83,8 +83,15 @@ CONTEXT = {
 FOR_ALL = (XID, ACTION, "lost")
 """Signs that any cause may leave at the end."""
 
+HIDDEN, VOICES = 8, 4
+"""Hidden units of a cause in one voice, and how many voices are joined."""
+
 SMALLEST_SCALE = 1e-3
-FEATURE_LIMIT = 6.0
+LINEAR, FEATURE_LIMIT = 2.0, 8.0
+"""Standardised features grow by logarithms beyond LINEAR, and end at FEATURE_LIMIT.
+
+One error in a quiet counter is fifty of its deviations and a storm a thousand: both must show.
+"""
 LOG_RATIO_LIMIT = 18.0
 LOG_HAZARD_LIMIT = 3.0
 """exp(3) = 20 integrated hazard: certainty to nine digits, and no overflow."""
@@ -136,7 +143,7 @@ class Head(nn.Module):
         self.offset = nn.Parameter(torch.zeros(len(causes), intervals))
         relevant = relevance(features, causes).repeat_interleave(hidden, 0)
         self.register_buffer("relevant", relevant)
-        self.register_buffer("past", torch.tensor([" " in feature for feature in features]))
+        self.register_buffer("past", torch.tensor([" " in name for name in features]))
         self.register_buffer("learned", torch.ones(len(causes), 1))
         self.register_buffer("centre", torch.zeros(len(features)))
         self.register_buffer("scale", torch.ones(len(features)))
@@ -151,29 +158,69 @@ class Head(nn.Module):
         self.scale.copy_(torch.where(spread > SMALLEST_SCALE, spread, torch.ones_like(spread)))
 
     def standardise(self, features: Tensor) -> Tensor:
-        """Standardised features are held within ±FEATURE_LIMIT."""
-        return ((features - self.centre) / self.scale).clamp(-FEATURE_LIMIT, FEATURE_LIMIT)
+        """Standardised features are linear within ±LINEAR and held within ±FEATURE_LIMIT."""
+        scaled = (features - self.centre) / self.scale
+        beyond = torch.log(scaled.abs().clamp(min=LINEAR) / LINEAR)
+        bent = scaled.clamp(-LINEAR, LINEAR) + torch.sign(scaled) * beyond
+        return bent.clamp(-FEATURE_LIMIT, FEATURE_LIMIT)
+
+    def nothing(self) -> Tensor:
+        """Return [feature] as standardised where nothing is observed, or nothing is wrong."""
+        return self.standardise(torch.zeros_like(self.centre))
 
     def forward(self, standardised: Tensor, base_rate_log: Tensor) -> Tensor:
         """Return base rate times exp(evidence), bounded."""
+        return self.hazard(self.evidence(standardised), base_rate_log)
+
+    def evidence(self, standardised: Tensor) -> Tensor:
+        """Return log ratios to the base rate [row, cause, interval]."""
         mixed = nn.functional.linear(standardised, self.mix.weight * self.relevant, self.mix.bias)
         hidden = torch.tanh(mixed).reshape(-1, len(self.out), 1, self.hidden)
-        ratio = (hidden @ self.out).squeeze(-2) + self.offset
-        ratio = ratio.clamp(-LOG_RATIO_LIMIT, LOG_RATIO_LIMIT) * self.learned
+        return (hidden @ self.out).squeeze(-2) + self.offset
+
+    def hazard(self, evidence: Tensor, base_rate_log: Tensor) -> Tensor:
+        """Return what log ratios [row, cause, interval] make of the base rate, bounded."""
+        ratio = evidence.clamp(-LOG_RATIO_LIMIT, LOG_RATIO_LIMIT) * self.learned
         base = base_rate_log.index_select(0, self.cause).unsqueeze(-1) + self.exposure_log
         return torch.exp((ratio + base).clamp(max=LOG_HAZARD_LIMIT))
 
+    def join(self, voices: Sequence[Head]) -> None:
+        """Take the mean of several heads' log ratios: their hidden units stand side by side."""
+        causes = len(self.out)
+        own = [(head.mix.weight, head.mix.bias) for head in voices]
+        weight = torch.stack([one.reshape(causes, HIDDEN, -1) for one, _ in own], 1)
+        bias = torch.stack([one.reshape(causes, HIDDEN) for _, one in own], 1)
+        with torch.no_grad():
+            self.mix.weight.copy_(weight.reshape(self.mix.weight.shape))
+            self.mix.bias.copy_(bias.flatten())
+            self.out.copy_(torch.cat([head.out for head in voices], 1) / len(voices))
+            self.offset.copy_(torch.stack([head.offset for head in voices]).mean(0))
+
 
 class HazardLayer(nn.Module):
-    """Two heads over evidence and memory, on top of an explicit base rate."""
+    """Two heads over evidence and memory, on top of an explicit base rate.
+
+    A head is the mean of `voices` that were fitted apart: each has learned some accidents of
+    its own way, and what they agree on is the evidence.
+    """
 
     base_rate_log: Tensor
 
-    def __init__(self, features: Sequence[str], hidden: int = 8) -> None:
+    def __init__(self, features: Sequence[str], voices: int = VOICES) -> None:
         super().__init__()
+        self.features, self.voices = tuple(features), voices
+        hidden = voices * HIDDEN
         self.gpu = Head(features, GPU_CAUSES, _share_log(GPU_CAUSES, at_node=False), hidden)
         self.node = Head(features, NODE_CAUSES, _share_log(NODE_CAUSES, at_node=True), hidden)
         self.register_buffer("base_rate_log", prior())
+
+    def voice(self) -> HazardLayer:
+        """Return one voice: fresh weights, the same constants."""
+        fresh = HazardLayer(self.features, voices=1)
+        for own, theirs in ((fresh.gpu, self.gpu), (fresh.node, self.node)):
+            for constant in ("learned", "centre", "scale"):
+                getattr(own, constant).copy_(getattr(theirs, constant))
+        return fresh
 
     def forward(self, evidence: Evidence, past: Tensor) -> Hazards:
         """Return hazards per GPU and, once, for the node as a whole.

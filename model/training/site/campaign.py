@@ -50,7 +50,10 @@ class Outcome(StrEnum):
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """Written once something is done: from what it was made, and how it ended."""
+    """Written once something is done: from what it was made, and how it ended.
+
+    `why` the fleet's model was kept, or which channels of the node's own past stood still.
+    """
 
     key: str
     outcome: Outcome
@@ -97,7 +100,8 @@ class Campaign:
     def chunks(self, names: Sequence[str]) -> Chunks:
         """Return the files that hold the channels `names`, read or not."""
         plan = self.plan
-        wanted = Wanted(plan.question, asked_channels(names), plan.start, plan.end)
+        channels = asked_channels(names)
+        wanted = Wanted(plan.question, channels, plan.start, plan.end, plan.server)
         return Chunks(self.folders.work / "history", wanted, self._reader)
 
     @property

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from model import runtime, schema
 from model.history.plan import UNNAMED
 from model.history.refused import TooLittle
-from model.training.artefacts import export, weights
+from model.inspection import span
+from model.training.artefacts import export, sight, weights
 from model.training.artefacts.finish import finish, windows_of
 from model.training.episodes.plan import Split
 from model.training.episodes.stock import Joined
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from model.training.episodes.stock import Stock
     from model.training.fitting.pipeline import Recipe, Trained
     from model.training.judging.report import Report
+    from model.training.network.scaling import Scaling
     from model.training.site.campaign import Campaign
 
 NOTHING = "none"
@@ -75,7 +77,8 @@ def train(campaign: Campaign) -> Fleet:
     judged = _write(campaign, trained, origin, site, _newest(campaign, chunks, timelines))
     usual = f"failures per node-week: {sum(rates.values()):.3g}, by {origin.base_rate}"
     warnings = (*unseen_types(plan, timelines), *regimes_told(timelines))
-    return Fleet(judged, f"{told(timelines)}\n{usual}", warnings)
+    lines = (told(timelines), reach(timelines), _still(trained.graph.scaling), usual)
+    return Fleet(judged, "\n".join(filter(None, lines)), warnings)
 
 
 def size_of(campaign: Campaign) -> str:
@@ -129,9 +132,25 @@ def regimes_told(timelines: Sequence[Timeline]) -> tuple[str, ...]:
 def told(timelines: Sequence[Timeline]) -> str:
     """Say how much past there is, and what was left out of it."""
     usable = sum(one.hours for one in timelines)
+    conflicts = sum(one.conflicts for one in timelines)
+    twice = f"; {conflicts} samples contradict themselves and are missing" if conflicts else ""
     return (
-        f"{len(timelines)} nodes, {usable:.0f} node hours usable; left out: {left_out(timelines)}"
+        f"{len(timelines)} nodes, {usable:.0f} node hours usable; "
+        f"left out: {left_out(timelines)}{twice}"
     )
+
+
+def reach(timelines: Sequence[Timeline]) -> str:
+    """Say from when to when there is something to learn from; empty where there is nothing."""
+    known = [stretch for one in timelines for stretch in one.stretches]
+    if not known:
+        return ""
+    return f"history {span(min(one.start for one in known), max(one.end for one in known))}"
+
+
+def _still(scaling: Scaling) -> str:
+    names = sight.still(scaling)
+    return f"no variation in {len(names)} channels: {', '.join(names)}" if names else ""
 
 
 def left_out(timelines: Sequence[Timeline]) -> str:

@@ -42,8 +42,9 @@ def train(campaign: Campaign, node: PlannedNode) -> Mark:
     if known and done and (known.outcome is Outcome.TRAINED) == path.exists():
         return known
     try:
-        export.write(path, _tuned(campaign, node, fleet))
-        mark = Mark(key, Outcome.TRAINED)
+        blob, still = _tuned(campaign, node, fleet)
+        export.write(path, blob)
+        mark = Mark(key, Outcome.TRAINED, still)
     except Kept as reason:
         path.unlink(missing_ok=True)  # an older one of its own would go before the fleet's
         mark = Mark(key, Outcome.KEPT, str(reason))
@@ -51,7 +52,8 @@ def train(campaign: Campaign, node: PlannedNode) -> Mark:
     return mark
 
 
-def _tuned(campaign: Campaign, node: PlannedNode, about: ArtefactInfo) -> bytes:
+def _tuned(campaign: Campaign, node: PlannedNode, about: ArtefactInfo) -> tuple[bytes, str]:
+    """Return the node's artefact, and what stood still here that moves in the fleet."""
     fleet = weights.load(weights.beside(campaign.folders.model(FLEET)), about.version)
     tuning = TUNINGS[size_of(campaign)]
     seed = campaign.plan.seed * 1_000_003 + zlib.crc32(node.name.encode())
@@ -67,7 +69,10 @@ def _tuned(campaign: Campaign, node: PlannedNode, about: ArtefactInfo) -> bytes:
     graph = finetune.tune(fleet, Windows(fit, held), tuning, seed)
     said = about.base_rate.origin if about.base_rate is not None else base_rate.FIELD
     origin = Origin("node", node.name, said)
-    return _written(campaign, origin, Trained(graph, _training(stocks[Split.FIT], seed)), stocks)
+    trained = Trained(graph, _training(stocks[Split.FIT], seed))
+    usual = sight.still(fleet.scaling)
+    still = [name for name in sight.resting(fit, fleet.names) if name not in usual]
+    return _written(campaign, origin, trained, stocks), ", ".join(still)
 
 
 def _written(

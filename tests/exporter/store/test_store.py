@@ -24,7 +24,9 @@ WALL = 1_700_000_000.0
 
 @pytest.fixture
 def saved() -> store.Saved:
-    grid = window.empty([A, B], 4).push(np.full((2, len(window.CHANNELS)), 7.5), WALL)
+    grid = window.empty([A, B], 4)
+    for _ in range(5):
+        grid = grid.push(np.full((2, len(window.CHANNELS)), 7.5), WALL)
     roster = Roster().saw(gpus(A, B))
     state = np.ones((2, 3), np.float32)
     drift = Drift(np.array([0.1, 0.0]), np.array([0.4, 0.5]))
@@ -43,6 +45,7 @@ def test_what_was_saved_comes_back(path: Path, saved: store.Saved) -> None:
     assert back is not None
     assert (back.roster, back.model_digest) == (saved.roster, "digest")
     np.testing.assert_array_equal(back.window.raw, saved.window.raw)
+    np.testing.assert_array_equal(back.window.ages, saved.window.ages)
     np.testing.assert_array_equal(back.state, saved.state)
     np.testing.assert_array_equal(back.drift.outside, saved.drift.outside)
     np.testing.assert_array_equal(back.drift.seen, saved.drift.seen)
@@ -98,15 +101,32 @@ def test_columns_are_found_by_channel_name(path: Path) -> None:
     assert np.isnan(row[-1])
 
 
-def _rewrite(path: Path, channels: tuple[str, ...]) -> None:
-    """Give the saved columns other names, numbering them 0, 1, 2 …"""
+def test_a_file_of_before_ages_were_saved_says_nothing_of_them(path: Path) -> None:
+    arrays = _arrays(path)
+    del arrays["ages"]
+    _write(path, arrays)
+    back = store.load(path, node="n1", wall=WALL)
+    assert back is not None
+    assert np.isinf(back.window.ages).all()
+
+
+def _arrays(path: Path) -> dict[str, np.ndarray]:
     _, _, payload = path.read_bytes().partition(b"\n")
     with np.load(io.BytesIO(payload)) as saved:
-        arrays = dict(saved)
+        return dict(saved)
+
+
+def _rewrite(path: Path, channels: tuple[str, ...]) -> None:
+    """Give the saved columns other names, numbering them 0, 1, 2 …"""
+    arrays = _arrays(path)
     header = msgspec.json.decode(arrays["header"].tobytes(), type=store.Header)
     header = msgspec.structs.replace(header, channels=channels)
     arrays["header"] = np.frombuffer(msgspec.json.encode(header), np.uint8)
     arrays["raw"] = np.broadcast_to(np.arange(len(channels), dtype=float), arrays["raw"].shape)
+    _write(path, arrays)
+
+
+def _write(path: Path, arrays: dict[str, np.ndarray]) -> None:
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)
     digest = hashlib.sha256(buffer.getvalue()).hexdigest().encode()

@@ -26,6 +26,7 @@ def test_inspect_tells_where_an_artefact_is_from_and_what_it_was_worth(
     out = capsys.readouterr().out
     assert "provenance   fleet: trained on the history of many nodes of a site" in out
     assert "trained      2023-11-14 22:13 UTC, seed 7" in out
+    assert "history      from 2020-09-13 12:26 UTC to 2023-11-14 22:13 UTC" in out
     assert "event recall                 0.500 of 4 failures" in out
     assert "precision                    0.500 where 0.200 failures come in a node-week" in out
     assert "at least 0.120 where 0.027 do, as in the field" in out
@@ -64,6 +65,17 @@ def test_help_shows_an_example(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         cli.main(["--help"])
     assert "forewarn-model train --simulate bundled" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["evaluate", "leave-each-out"])
+def test_help_of_what_judges_says_what_it_does_and_shows_an_example(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        cli.main([command, "--help"])
+    told = capsys.readouterr().out
+    assert "simulated" in told.partition("options:")[0]
+    assert f"  forewarn-model {command} " in told.partition("example")[2]
 
 
 def test_training_without_its_extra_names_the_extra(tmp_path: Path) -> None:

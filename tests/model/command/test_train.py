@@ -32,6 +32,7 @@ def trained(out: Path, seed: int = 3) -> bytes:
     )
     assert done.returncode == 0, done.stderr
     assert "simulated test split of seed 3" in done.stdout
+    assert "framework and artefact differ by" in done.stdout
     assert f"wrote {out}" in done.stdout
     return out.read_bytes()
 

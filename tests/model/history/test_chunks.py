@@ -16,14 +16,15 @@ from model.history.question import Address, Question
 from model.history.reader import connect
 from model.history.record import assemble
 from model.history.refused import PlanRefused
+from model.history.timeline import LeftOut, timeline
 from simulator.history import Recording
 from tests.factories.history import START, SimulatedSite
-from tests.factories.prometheus import FakePrometheus
+from tests.factories.prometheus import Asked, FakePrometheus, Told
 
 STEPS = 1_500
 NAMES = ("gpu_temperature_celsius", "gpu_energy_joules_total", "node_power_watts")
 ADDRESS = [Address("node", "n1")]
-WANTED = Wanted(Question(), NAMES, START, START + STEPS * 60)
+END = START + STEPS * 60
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +39,9 @@ def server(site: SimulatedSite) -> Iterator[FakePrometheus]:
     fake.close()
 
 
-def chunks(folder: Path, server: FakePrometheus, wanted: Wanted = WANTED) -> Chunks:
-    return Chunks(folder, wanted, connect(Server(server.url)))
+def chunks(folder: Path, server: FakePrometheus) -> Chunks:
+    there = Server(server.url)
+    return Chunks(folder, Wanted(Question(), NAMES, START, END, there), connect(there))
 
 
 def test_what_is_on_disk_is_what_the_page_said(
@@ -48,7 +50,7 @@ def test_what_is_on_disk_is_what_the_page_said(
     kept = chunks(tmp_path, server)
     told: list[tuple[int, int]] = []
     kept.fetch("n1", ADDRESS, lambda done, total: told.append((done, total)))
-    got = assemble(kept, "n1", NAMES, WANTED.start, WANTED.end)
+    got = assemble(kept, "n1", NAMES, START, END)
     history = site.histories[0]
     columns = [history.channels.index(name) for name in NAMES]
     np.testing.assert_array_equal(got.values, history.values[:, :, columns])
@@ -86,14 +88,26 @@ def test_a_read_that_fails_keeps_what_it_had_and_leaves_no_half_file(
     server.answer = lambda asked: site(asked) if len(server.asked) < 2 else (400, {}, b"no more")
     with pytest.raises(HistoryUnreadable, match="no more"):
         chunks(tmp_path, server).fetch("n1", ADDRESS, lambda *_: None)
-    assert [path.suffix for path in tmp_path.rglob("*.*")] == [".npz"]
+    assert {path.suffix for path in tmp_path.rglob("*.*")} == {".npz", ".json"}
 
 
-def test_another_question_never_mixes_with_this_one(tmp_path: Path, server: FakePrometheus) -> None:
-    other = Wanted(Question(match={"cluster": "b"}), NAMES, WANTED.start, WANTED.end)
+def test_an_answer_of_nothing_is_asked_for_again_and_is_left_out_by_its_name(
+    tmp_path: Path, server: FakePrometheus, site: SimulatedSite
+) -> None:
+    def barred(asked: Asked) -> Told | None:
+        """Answer as another tenant would from the second half day on."""
+        return None if asked.start > START + 600 * 60 else site(asked)
+
+    server.answer = barred
     chunks(tmp_path, server).fetch("n1", ADDRESS, lambda *_: None)
-    chunks(tmp_path, server, other).fetch("n1", ADDRESS, lambda *_: None)
-    assert len(list(tmp_path.iterdir())) == 2
+    first = len(server.asked)
+    past = timeline(assemble(chunks(tmp_path, server), "n1", NAMES, START, END), [])
+    assert past.left_out_hours == {LeftOut.EMPTY: 13}
+    server.answer = site
+    chunks(tmp_path, server).fetch("n1", ADDRESS, lambda *_: None)
+    assert len(server.asked) == first + 2
+    past = timeline(assemble(chunks(tmp_path, server), "n1", NAMES, START, END), [])
+    assert (past.left_out_hours, past.hours) == ({}, 25.0)
 
 
 def test_nodes_are_found_by_their_label_and_its_pattern(
@@ -101,10 +115,10 @@ def test_nodes_are_found_by_their_label_and_its_pattern(
 ) -> None:
     reader = connect(Server(server.url))
     whole = Question(labels=("node",), pattern="n(.*)")
-    (found,) = discover(reader, whole, WANTED.start, WANTED.end)
+    (found,) = discover(reader, whole, START, END)
     assert (found.name, found.addresses) == ("1", (Address("node", "n1"),))
     with pytest.raises(PlanRefused, match=r"1 values of node, none of which .* for example n1"):
-        discover(reader, Question(nodes="gpu-.*"), WANTED.start, WANTED.end)
+        discover(reader, Question(nodes="gpu-.*"), START, END)
 
 
 def test_an_answer_without_any_series_is_an_error_and_says_what_to_look_at(
@@ -112,7 +126,7 @@ def test_an_answer_without_any_series_is_an_error_and_says_what_to_look_at(
 ) -> None:
     server.answer = lambda _: None
     with pytest.raises(HistoryUnreadable, match="right server, and the right --family"):
-        discover(connect(Server(server.url)), Question(), WANTED.start, WANTED.end)
+        discover(connect(Server(server.url)), Question(), START, END)
 
 
 def test_nodes_are_found_also_where_the_server_takes_few_steps_at_a_time(

@@ -60,7 +60,7 @@ def test_a_plan_says_what_it_found_and_is_written(
         (["--match", "cluster"], "--match 'cluster': expected LABEL=VALUE"),
         (["--nodes", "("], "--nodes '(': not a regular expression"),
         (["--until", "2026-10-25 02:30"], "--until '2026-10-25 02:30': expected an offset or Z"),
-        (["--days", "0"], "--days 0.0: expected more than nothing"),
+        (["--days", "0.0001"], "--days 0.0001: expected more than nothing"),
         (["--token-file", "/nowhere"], "secret_unreadable: /nowhere"),
         (["--nodes", "cpu.*"], "2 values of node, none of which is a node"),
     ],
@@ -83,6 +83,20 @@ def test_a_list_with_mistakes_tells_all_of_them_and_plans_nothing(
     listed.write_text("node,start,cause\na,now,power\nb,2023-11-15T00:00:00Z,fire\n")
     with pytest.raises(SystemExit, match=r"2 rows cannot be used(.|\n)*line 2:(.|\n)*line 3:"):
         plan(server, site, tmp_path, "--incidents", str(listed))
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("content", ["", "gpu-a1,2023-11-15T00:00:00Z,power\n"])
+@pytest.mark.parametrize("command", ["plan", "backtest"])
+def test_a_list_without_a_header_is_no_list_of_nothing(
+    server: FakePrometheus, tmp_path: Path, command: str, content: str
+) -> None:
+    listed = tmp_path / "list.csv"
+    listed.write_text(content)
+    line = [command, *([str(cli.BUNDLED)] if command == "backtest" else [])]
+    line += ["--prometheus", server.url, "--work", str(tmp_path), "--incidents", str(listed)]
+    with pytest.raises(SystemExit, match=r"list.csv: 1 row(.|\n)*expected a header with node"):
+        cli.main(line)
     assert server.asked == []
 
 
@@ -114,13 +128,28 @@ def test_a_server_that_hangs_up_is_asked_again_and_each_wait_is_told() -> None:
     [
         (["--out", "x"], "expected --prometheus, --work or --simulate SIZE"),
         (["--out", "x", "--prometheus", "http://a:9090"], "--prometheus needs --work"),
-        (["--out", "x", "--work", "/nowhere"], "/nowhere/plan.json: no such file"),
     ],
 )
-def test_training_says_what_it_lacks(line: list[str], words: str) -> None:
-    with pytest.raises(SystemExit) as ended:
-        cli.main(["train", *line])
-    assert words in str(ended.value)
+def test_training_says_what_it_lacks(
+    line: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["train", *line]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_training_by_a_plan_that_is_not_there_says_so() -> None:
+    with pytest.raises(SystemExit, match=r"/nowhere/plan.json: no such file"):
+        cli.main(["train", "--out", "x", "--work", "/nowhere"])
+
+
+def test_a_plan_is_not_carried_out_for_another_number_of_shares_or_nodes(
+    server: FakePrometheus, site: SimulatedSite, tmp_path: Path
+) -> None:
+    assert plan(server, site, tmp_path, "--shards", "5", "--fleet-nodes", "1") == 0
+    line = ["train", "--prometheus", server.url, "--until", str(site.end), "--days", "0.5"]
+    line += ["--work", str(tmp_path), "--out", str(tmp_path / "models")]
+    with pytest.raises(SystemExit, match="of another --shards and another --fleet-nodes: give"):
+        cli.main([*line, "--shards", "4", "--fleet-nodes", "2"])
 
 
 @pytest.mark.parametrize("command", ["plan", "train", "backtest"])

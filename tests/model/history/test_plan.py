@@ -70,6 +70,7 @@ def test_models_depend_on_the_data_and_not_on_who_carries_the_plan_out() -> None
     other = plan(server=Server("http://b:9090", token_file="/token"), shards=9)
     assert other.digest == plan().digest
     assert plan(schedule="tiny").digest != plan().digest
+    assert plan(server=Server("http://a:9090", tenant="b")).digest != plan().digest
     assert plan(seed=8).digest != plan().digest
     assert plan(incidents="abc").digest != plan().digest
 
@@ -81,6 +82,8 @@ def test_going_on_without_an_end_of_time_keeps_the_plans_own() -> None:
         planning.agrees(plan(), later, until=True)
     with pytest.raises(PlanRefused, match="of another list of --incidents: give another --work"):
         planning.agrees(plan(), asked(incidents=b"x"), until=False)
+    with pytest.raises(PlanRefused, match="of another --tenant: give another --work"):
+        planning.agrees(plan(), asked(server=Server("http://a:9090", tenant="b")), until=False)
     with pytest.raises(PlanRefused, match="of another --seed and another --simulate: give"):
         planning.holds(plan(), {"seed": 8, "simulate": "tiny", "schedule": "full"})
     planning.holds(plan(), {"seed": None, "simulate": "none"})

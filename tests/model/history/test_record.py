@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from model.history.access import Server
 from model.history.chunks import Chunks, Wanted
 from model.history.question import Question
 from model.history.record import Record, assemble
@@ -21,7 +22,8 @@ class Memory(Chunks):
 
     def __init__(self, gpus: dict[str, np.ndarray], node: np.ndarray) -> None:
         steps = len(node)
-        super().__init__(Path(), Wanted(Question(), NAMES, START, START + steps * 60), None)
+        wanted = Wanted(Question(), NAMES, START, START + steps * 60, Server("http://a:9090"))
+        super().__init__(Path(), wanted, None)
         over = Steps(START, 60, steps)
         index = {uuid: str(place) for place, uuid in enumerate(gpus)}
         self.told = [(over, Told(Cube(gpus, node, index), unchanged(over)))]
@@ -64,10 +66,11 @@ def test_a_day_of_downsampled_blocks_is_left_out_and_counted() -> None:
     coarse = healthy(1_440)
     coarse[np.arange(1_440) % 5 != 0] = np.nan
     one = seen(1_440, {"A": coarse})
-    assert (one.coarse, one.present.sum()) == (1, 0)
+    assert one.lost.coarse.all()
+    assert not one.present.any()
 
 
 def test_scrapes_that_fail_now_and_then_do_not_make_a_day_coarse() -> None:
     holes = healthy(1_440)
     holes[np.random.default_rng(1).random(1_440) < 0.1] = np.nan
-    assert seen(1_440, {"A": holes}).coarse == 0
+    assert not seen(1_440, {"A": holes}).lost.coarse.any()

@@ -8,7 +8,7 @@ import pytest
 from kubernetes import client, config
 
 from simulator.cluster import EmbeddedCluster, Pace
-from simulator.controlplane.definitions import define
+from tests.controlplane.definitions import define
 from tests.remediation.monitoring import Monitoring
 from tests.remediation.site import Site
 

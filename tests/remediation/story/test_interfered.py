@@ -9,7 +9,7 @@ import pytest
 from kubernetes import client
 
 from remediation.policy.facts.mark import EPISODE_ANNOTATION
-from simulator.controlplane.definitions import define
+from tests.controlplane.definitions import define
 from tests.remediation.site import SOON_BACK, eventually
 from tests.remediation.story.test_handed_over import a_repair_job
 from tests.remediation.story.test_migrated import add_replicas, running_on

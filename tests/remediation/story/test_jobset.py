@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from kubernetes import client
 
-from simulator.controlplane.jobset import GROUP, PLURAL, VERSION
+from tests.controlplane.jobset_controller import GROUP, PLURAL, VERSION
 from tests.remediation.site import eventually
 from tests.remediation.story.test_jobs_moved import LONG_SECONDS, moving, whole_nodes
 from tests.remediation.story.test_migrated import a_template, is_drained, running_on

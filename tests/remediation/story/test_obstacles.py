@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from kubernetes import client
 
+from simulator.controlplane.kubelet import LEASES
 from tests.remediation.site import eventually
 from tests.remediation.story.test_jobs_moved import LONG_SECONDS, moving
 from tests.remediation.story.test_migrated import a_template, add_replicas, is_drained, running_on
@@ -25,6 +26,13 @@ def one_replica(site: Site, **spec: Any) -> str:
     add_replicas(site, "serve", 1, **spec)
     (sick,) = running_on(site).values()
     return sick
+
+
+def take_away(site: Site, kubelets: FakeKubelets, node: str) -> None:
+    """Take a node away for good, as its administrator would."""
+    kubelets.silence(node)
+    site.core.delete_node(node)
+    client.CoordinationV1Api(site.api).delete_namespaced_lease(node, LEASES)
 
 
 def add_budget(site: Site, name: str, **spec: Any) -> None:
@@ -117,7 +125,7 @@ def test_another_machine_under_the_name_is_not_the_one_that_was_sick(
         running.post(site.monitoring.fire(sick))
         eventually(lambda: site.cordoned() == [sick])
         first = site.ledger().grants[sick]
-        kubelets.remove_node(sick)
+        take_away(site, kubelets, sick)
         site.monitoring.quiet(sick)
         eventually(lambda: site.ledger().grants == {})
         kubelets.add_node(sick, labels={"story": site.id})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from simulator.controlplane.plane import ControlPlane
+from tests.controlplane.perishable import PerishableControlPlane
 from tests.remediation.proxy import Fate, Proxy
 from tests.remediation.site import eventually
 
@@ -99,7 +99,7 @@ def test_it_goes_on_where_it_was_when_the_api_server_is_back(tmp_path: Path) -> 
     from tests.remediation.site import Site
 
     with (
-        ControlPlane(tmp_path / "plane") as plane,
+        PerishableControlPlane(tmp_path / "plane") as plane,
         FakeKubelets(plane.kubeconfig) as kubelets,
         Monitoring() as monitoring,
     ):

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import time
 
+from kubernetes import client
+
 
 def _evict_from(core, node):
     selector = f"spec.nodeName={node}"
@@ -13,6 +15,23 @@ def _evict_from(core, node):
 def _names_on(core, node):
     pods = core.list_namespaced_pod("default", field_selector=f"spec.nodeName={node}").items
     return {pod.metadata.name for pod in pods}
+
+
+def _add_replicas(core, name, replicas, gpus):
+    labels = {"app": name}
+    limits = {"nvidia.com/gpu": str(gpus)}
+    container = {"name": "work", "image": "test", "resources": {"limits": limits}}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+    spec = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template}
+    client.AppsV1Api(core.api_client).create_namespaced_replica_set(
+        "default", {"metadata": {"name": name}, "spec": spec}
+    )
+
+
+def _tell_ready(core, node, status):
+    """Say what the node's kubelet, or in its silence the cluster, says of it."""
+    condition = {"type": "Ready", "status": status}
+    core.patch_node_status(node, {"status": {"conditions": [condition]}})
 
 
 def test_a_gang_runs_on_as_many_nodes_as_it_asked_for(cluster, eventually):
@@ -46,8 +65,8 @@ def test_pods_name_their_owner_and_their_place_in_it(cluster, core, eventually):
     assert pods[0].metadata.annotations == {"forewarn.dev/checkpoint": "annotate"}
 
 
-def test_replicas_share_nodes_as_their_gpus_allow(cluster, eventually):
-    cluster.add_replica_set("serve", replicas=9, gpus_per_pod=4)
+def test_replicas_share_nodes_as_their_gpus_allow(cluster, core, eventually):
+    _add_replicas(core, "serve", 9, 4)
     eventually(lambda: len(cluster.nodes_of("default/serve")) == 9)
     nodes = cluster.nodes_of("default/serve")
     assert max(nodes.count(name) for name in nodes) == 2
@@ -71,16 +90,14 @@ def test_a_node_that_fell_silent_acknowledges_nothing_and_gets_nothing_new(
 ):
     cluster.add_gang_job("train", nodes=2)
     eventually(lambda: len(cluster.nodes_of("default/train")) == 2)
-    boot = core.read_node("n0").status.node_info.boot_id
-    cluster.set_ready("n0", ready=False)
+    _tell_ready(core, "n0", "Unknown")
     _evict_from(core, "n0")
     eventually(lambda: len(cluster.moves()) == 1)
     (left,) = core.list_namespaced_pod("default", field_selector="spec.nodeName=n0").items
     assert left.metadata.deletion_timestamp is not None
     assert {t.key for t in core.read_node("n0").spec.taints} == {"node.kubernetes.io/unreachable"}
-    cluster.set_ready("n0", ready=True)
+    _tell_ready(core, "n0", "True")
     eventually(
         lambda: not core.list_namespaced_pod("default", field_selector="spec.nodeName=n0").items
     )
     eventually(lambda: core.read_node("n0").spec.taints is None)
-    assert core.read_node("n0").status.node_info.boot_id != boot

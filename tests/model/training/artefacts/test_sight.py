@@ -30,6 +30,23 @@ def test_a_source_that_was_not_there_is_unseen_and_a_code_that_never_came_is_not
     assert sight.unseen(scaling) == ("node_power_watts",)
 
 
+def test_what_was_seen_and_never_moved_is_still_and_what_moved_or_was_not_seen_is_none(
+    scaling: Scaling,
+) -> None:
+    assert sight.still(scaling) == ("gpu_temperature_celsius", "gpu_power_watts")
+    moved = torch.full((2, 5, len(NAMES)), 50.0)
+    moved[:, :, 1] = torch.tensor([400.0, 700.0, 400.0, 700.0, 400.0])
+    scaling.freeze(moved)
+    assert "gpu_power_watts" not in sight.still(scaling)
+
+
+def test_a_nodes_own_windows_say_what_stands_still_there() -> None:
+    windows = torch.tensor(
+        [[[50.0, 1.0, 0.0, float("nan")]], [[50.0, 2.0, float("nan"), float("nan")]]]
+    )
+    assert sight.resting(windows, NAMES) == ("gpu_temperature_celsius", "gpu_xid_code")
+
+
 def test_nothing_is_told_to_be_healthy_in_what_was_not_seen(scaling: Scaling) -> None:
     ranged = msgspec.structs.replace(artefact.info(NAMES), training_ranges=scaling.ranges())
     told = sight.told(ranged, scaling)

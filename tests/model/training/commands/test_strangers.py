@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 import torch
 
 from model.schema import Cause
-from model.training.commands.strangers import Stranger, Strangers, render
+from model.training.commands.strangers import Stranger, Strangers, bar, render
 from model.training.episodes.dataset import episode
 from model.training.fitting.likelihood import Rows, thinned
 from model.training.fitting.rows import Collector, field_weights, score
 from model.training.network.graph import Graph
+from model.training.worth.bar import Mark
 from simulator.history import record
 from simulator.instruments.shown import SHOWN
 from simulator.scenario import Scenario
@@ -23,7 +25,7 @@ def test_rows_without_a_kind_are_those_of_the_others() -> None:
     torch.manual_seed(0)
     graph = Graph(list(SHOWN)).eval()
     collectors = [
-        Collector(field_weights({Cause.MEMORY: 1}, 10.0), np.random.default_rng(1))
+        Collector(field_weights({Cause.MEMORY: 1}, 10.0), np.random.default_rng(1), 0.25)
         for _ in range(2)
     ]
     storm = Scenario("memory-storm", onset_seconds=HOUR, duration_seconds=2 * HOUR, gpu=0)
@@ -63,3 +65,14 @@ def test_gradual_kinds_are_summed_up_without_the_sudden_ones() -> None:
     told = render(Strangers("two turns", 3.0, 0.02, turns))
     assert "gradual kinds together: 0.600 at the level, 0.800 at the budget, of 10." in told
     assert "1.0 / 2.0 / 3.0" in told
+
+
+def test_the_bar_is_held_against_gradual_kinds_at_the_budget() -> None:
+    slow = Stranger("slow", "power", False, 10, 2, 0.0, 7, ())
+    fast = Stranger("fast", "device", True, 10, 0, 0.0, 0, ())
+    held = bar(Strangers("two turns", 160.0, 0.02, (slow, fast)))
+    assert held.mark is Mark.REACHED
+    assert held.value.startswith("0.700 (0.397 to 0.892), 7 of 10, on 160.0 quiet node-weeks")
+    assert "allows 3 false alerts" in held.value
+    fewer = msgspec.structs.replace(slow, detected_at_budget=6)
+    assert bar(Strangers("two turns", 160.0, 0.02, (fewer, fast))).mark is Mark.MISSED

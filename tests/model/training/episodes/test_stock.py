@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from model.schema import STEP_SECONDS, Cause
-from model.training.commands.train import recipe
 from model.training.episodes.plan import Split
 from model.training.episodes.stock import Joined, Simulated
 from model.training.fitting.pipeline import Run, simulated
+from model.training.fitting.sizes import recipe
 from simulator.history import Recording
 
 

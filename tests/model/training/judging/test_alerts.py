@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from model import schema
 from model.schema import Cause
 from model.training.episodes.labels import Outcome
 from model.training.judging.budget import exposed_weeks, points, within
-from model.training.judging.course import Course, alerts, judge
+from model.training.judging.course import Course, Verdict, alerts, judge
 from model.training.judging.lines import Judged
 from model.training.judging.rates import poisson_lower, poisson_upper, wilson
 from model.training.judging.replay import Replay
@@ -64,6 +66,16 @@ def test_an_alert_after_the_failure_counts_for_nothing() -> None:
     verdict = judge(*node({101.0: 110.0}, 100.0), 0.5)
     assert verdict.lead_hours is None
     assert verdict.false_alerts == 0
+
+
+def test_what_crosses_later_than_the_rule_waits_foretells_nothing() -> None:
+    course, values = node({100.0: 101.0}, 100.0)
+    assert judge(course, values, 0.5) == Verdict(None, None, 0)
+    assert points([course], [values]) == []
+    late = replace(course, outcome=replace(course.outcome, hours=100.0 + 1 / 60))
+    assert judge(late, values, 0.5) == Verdict(None, None, 0)
+    seen = replace(course, outcome=replace(course.outcome, hours=100.0 + 3 / 60))
+    assert judge(seen, values, 0.5).lead_hours == pytest.approx(0.05)
 
 
 def test_every_alert_of_a_quiet_node_is_false_and_flutter_is_one_alert() -> None:

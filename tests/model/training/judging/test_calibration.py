@@ -43,6 +43,14 @@ def test_reliability_pairs_what_was_said_with_what_came() -> None:
         assert came == pytest.approx(said, abs=0.05 if moments > 300 else 0.1)
 
 
+def test_the_expected_error_is_how_far_the_curve_is_off() -> None:
+    at = drawn(SAID)
+    assert calibration.expected_error(SAID, at) < 0.02
+    assert calibration.expected_error(SAID * 0.5, at) == pytest.approx(SAID.mean() / 2, abs=0.02)
+    half = Moments(np.array([1.0, 0.0]), np.array([1.0, 3.0]), np.zeros(2, np.int64), ())
+    assert calibration.expected_error(np.array([0.95, 0.05]), half) == pytest.approx(0.05)
+
+
 def test_a_score_becomes_the_best_rising_probability() -> None:
     scores = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
     at = Moments(np.array([0.0, 1.0, 0.0, 1.0, 1.0]), np.ones(5), np.zeros(5, np.int64), ())

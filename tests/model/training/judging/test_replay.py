@@ -8,8 +8,11 @@ import pytest
 from model import runtime
 from model.cli import BUNDLED
 from model.training.episodes.dataset import episode
-from model.training.judging import quiet
+from model.training.judging import quiet, quiet_table
+from model.training.judging.lines import HEADLINE
 from model.training.judging.replay import Memory, replay
+from model.training.worth import quiet as of_quiet
+from model.training.worth.bar import Mark
 from simulator.history import record
 from simulator.scenario import Scenario
 
@@ -52,7 +55,7 @@ def test_false_alerts_are_counted_where_nothing_fails() -> None:
     for line in report.lines:
         assert line.rate * report.node_weeks == line.false_alerts
         assert line.interval[0] <= line.rate <= line.interval[1]
-    assert "two nodes: 2 nodes that do not fail" in quiet.render(report)
+    assert "two nodes: 2 nodes that do not fail" in quiet_table.render(report)
     assert report.calibration == ()
 
 
@@ -68,4 +71,10 @@ def test_quiet_nodes_beside_failing_ones_tell_whether_probabilities_mean_what_th
     hour = report.calibration[0]
     assert hour.horizon == "1h"
     assert hour.failing_ratio == pytest.approx(0.027 / 168, rel=0.25)
-    assert "with 1 nodes of the test split that fail, at 0.027" in quiet.render(report)
+    assert "with 1 nodes of the test split that fail, at 0.027" in quiet_table.render(report)
+    line = next(one for one in report.lines if (one.horizon, one.threshold) == HEADLINE)
+    assert line.told.events == line.told.gradual_events == 1
+    assert line.told.of_mix is None
+    rows = {bar.what: bar.mark for bar in of_quiet.bars(report)}
+    assert rows["healthy split"] is Mark.MISSED
+    assert len(rows) == 5

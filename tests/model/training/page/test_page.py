@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from model import cli
+from model import cli, runtime
+from model.training.judging import table
 from model.training.judging.report import Report
 from model.training.page.svg import Axis, Plot, ticks
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+MARKS = "<!-- bars-test -->\n<!-- /bars-test -->\n<!-- test -->\n<!-- /test -->\n"
 KINDS = {"coolant-loss", "thermal-interface", "memory-storm"}
 
 
@@ -36,8 +38,10 @@ class Reader(HTMLParser):
 def test_evaluate_writes_one_page_and_the_same_numbers_beside_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    html = tmp_path / "worth.html"
-    assert cli.main(["evaluate", str(cli.BUNDLED), "--simulate", "tiny", "--html", str(html)]) == 0
+    html, written = tmp_path / "worth.html", tmp_path / "page.md"
+    written.write_text(MARKS, encoding="utf-8")
+    asked = ("evaluate", str(cli.BUNDLED), "--simulate", "tiny", "--html", str(html))
+    assert cli.main([*asked, "--write", str(written)]) == 0
     printed = capsys.readouterr().out
     report = msgspec.json.decode(html.with_suffix(".json").read_bytes(), type=Report, strict=False)
     page = Reader()
@@ -52,6 +56,23 @@ def test_evaluate_writes_one_page_and_the_same_numbers_beside_it(
         assert line.name in page.text
         assert line.shared == line.earlier + len(line.not_earlier)
     assert "static rules, full" in page.text
+    _holds_the_run(written.read_text(encoding="utf-8"), report, printed)
+
+
+def _holds_the_run(page: str, report: Report, printed: str) -> None:
+    """Every bar has a row with a mark, and the table of the run stands under its command."""
+    held, _, told = page.partition("<!-- test -->")
+    rows = [line for line in held.splitlines() if line.startswith("| ")][2:]
+    assert len(rows) == 10
+    assert all(line in printed for line in rows)
+    marks = [line.rsplit("|", 2)[1].split()[0] for line in rows]
+    assert set(marks) <= {"reached", "missed", "listed", "shown"}
+    parity = next(line for line in rows if line.startswith("| parity "))
+    assert parity.endswith("| reached |")
+    version = runtime.load(cli.BUNDLED).info.version
+    assert f"evaluate {cli.BUNDLED} --simulate tiny --write" in told
+    assert f"of version {version}:" in told
+    assert table.render(report) in told
 
 
 def test_points_beyond_an_axis_are_drawn_at_its_end() -> None:

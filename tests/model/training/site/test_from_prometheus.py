@@ -72,6 +72,8 @@ def test_a_site_trains_from_its_prometheus_and_exporters_find_the_models(
     assert "3 nodes, " in said
     assert "repair 1 h" in said
     assert "failures per node-week: 0.0267, by 0 failures in 0.4" in said
+    assert "history from 2023-11-15 00:00 UTC to " in said
+    assert "no variation in " in said
     assert said.count("own model") == 2
     assert "[2/3] gpu-a2: fleet model: " in said
     fleet = runtime.load(models / "fleet.onnx").info

@@ -116,6 +116,22 @@ def test_too_little_quiet_time_is_said_in_hours_with_what_was_left_out() -> None
     )
 
 
+def test_what_contradicts_itself_is_counted_in_the_report() -> None:
+    told = fleet.told([Timeline("n1", (), Counter({LeftOut.COARSE: 48}), conflicts=12)])
+    assert told == (
+        "1 nodes, 0 node hours usable; left out: coarse 48 h; "
+        "12 samples contradict themselves and are missing"
+    )
+
+
+def test_the_report_says_from_when_to_when_there_was_something_to_learn_from() -> None:
+    known = Timeline("n1", (Stretch(at(0), at(3 * HOUR), None),), Counter())
+    assert fleet.reach([known, Timeline("n2", (), Counter())]) == (
+        "history from 2023-11-15 00:00 UTC to 2023-11-15 03:00 UTC"
+    )
+    assert fleet.reach([]) == ""
+
+
 def test_a_type_of_gpu_of_which_nothing_was_seen_is_a_warning() -> None:
     nodes = [("n1", "H100"), ("n2", "A100"), ("n3", "A100")]
     plan = Plan(

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 import yaml
 from kubernetes import client, config
 
-from simulator.controlplane.definitions import define
 from simulator.controlplane.plane import assets
 from simulator.processes import Processes, free_port
+from tests.controlplane.definitions import define
 
 if TYPE_CHECKING:
     from pathlib import Path

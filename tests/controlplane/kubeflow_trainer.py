@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Self
 
 from kubernetes import client, config
 
-from simulator.controlplane.definitions import define
 from simulator.controlplane.plane import assets
 from simulator.processes import Processes, free_port
+from tests.controlplane.definitions import define
 
 if TYPE_CHECKING:
     from simulator.controlplane.plane import ControlPlane
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 PROGRAM = "trainer-controller-manager"
 DEFINITIONS = "trainer"
 GROUP, VERSION = "trainer.kubeflow.org", "v1alpha1"
-MOUNT = Path("/tmp/k8s-webhook-server/serving-certs")  # noqa: S108 - the program's own choice
+MOUNT = Path("/tmp/k8s-webhook-server/serving-certs")
 _NAMESPACE = "kubeflow-system"
-_SECRET = "kubeflow-trainer-webhook-cert"  # noqa: S105 - the name of an object
+_SECRET = "kubeflow-trainer-webhook-cert"
 _HOOKS = "validator.trainer.kubeflow.org"
 _CERTIFIED_SECONDS = 30.0
 
