@@ -18,8 +18,8 @@ import msgspec
 import torch
 
 from benchmarks import recorded, results
-from benchmarks.tadgan import fitting, judging, series, table
-from benchmarks.tadgan.fitting import Common, Preset
+from benchmarks.tadgan import judging, looking, series, table
+from benchmarks.tadgan.fitting import Members, Preset
 from benchmarks.tadgan.judging import Judged, OneSeries
 from benchmarks.tadgan.stages import Stages
 from daemon import numbers
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def preset(seed: int) -> Preset:
-    """Return how long both models train."""
+    """Return how long both models of each fit train."""
     return Preset(
         common=Stages(rebuilding=1_500, rebuilding_rate=2.0e-3, game=300),
         own=Stages(rebuilding=120, rebuilding_rate=1.0e-3, game=10),
@@ -76,31 +76,30 @@ def _parser() -> argparse.ArgumentParser:
 
 def _of_seed(every: Sequence[Series], folder: Path, seed: int, until: float) -> Judged | None:
     """Fit and judge what is missing of a seed; None if the time ends before that."""
-    folder.mkdir(parents=True, exist_ok=True)
-    common = Common(folder / "common.pt", preset(seed))
-    common.fit(every)
+    members = Members(folder, preset(seed))
+    members.fit(every)
     judged = []
     for one in every:
         path = folder / f"{one.group}-{one.name}.json"
         if not path.exists() and time.monotonic() > until:
             return None
-        judged.append(_judged(one, common, path, seed))
-    return judging.judge(judged, common.cpu_seconds, seed=seed)
+        judged.append(_judged(one, members, path, seed))
+    return judging.judge(judged, members.common_cpu_seconds, seed=seed)
 
 
-def _judged(one: Series, common: Common, path: Path, seed: int) -> OneSeries:
+def _judged(one: Series, members: Members, path: Path, seed: int) -> OneSeries:
     """Fit and judge a series, or take what an earlier run left of either."""
     if path.exists():
         return msgspec.json.decode(path.read_bytes(), type=OneSeries)
-    weights = path.with_suffix(".pt")
-    if not weights.exists():
-        fitting.save(weights, common.tuned(one))
-    fitted = fitting.load(weights)
-    views = fitting.views(one, fitted.tadgan, seed)
-    judged = judging.one_series(one, views, fitted.fit_seconds)
+    fits = members.kept(one)
+    fit_seconds = sum(fitted.fit_seconds for fitted in fits)
+    tadgans = [fitted.tadgan for fitted in fits]
+    looks = looking.looks(one, tadgans)
+    made = looking.spoilt(one, tadgans, looks.train, seed)
+    judged = judging.one_series(one, looks, made, fit_seconds)
     path.with_suffix(".tmp").write_bytes(msgspec.json.encode(judged))
     path.with_suffix(".tmp").replace(path)
-    print(f"{one.group} {one.name}: fitted in {fitted.fit_seconds:.0f} CPU s", flush=True)
+    print(f"{one.group} {one.name}: fitted in {fit_seconds:.0f} CPU s", flush=True)
     return judged
 
 

@@ -6,7 +6,7 @@ may use at which step is the scorer's matter.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from benchmarks.tadgan.view import STRIDE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from benchmarks.tadgan.series import Interval
     from benchmarks.tadgan.view import View
 
     Steps = NDArray[np.float64]
@@ -22,6 +23,30 @@ if TYPE_CHECKING:
 
 AREA_STEPS = 10
 DTW_STEPS = 11
+
+
+class Seen(NamedTuple):
+    """What all windows that cover a step say of it: its value rebuilt, and the critic's."""
+
+    guess: Steps
+    critic: Steps
+
+
+def seen(view: View) -> Seen:
+    """Return it for every step."""
+    return Seen(rebuilt(view), critic(view))
+
+
+def seen_again(before: Seen, view: View, changed: Interval) -> Seen:
+    """Return `seen` of a view that differs in one stretch alone from what was seen `before`."""
+    reach = view.window_steps - 1
+    first = max(changed[0] - reach, 0)
+    end = min(changed[1] + reach + 1, len(view.values))
+    begin, near = view.around(first, end - 1)
+    out = Seen(before.guess.copy(), before.critic.copy())
+    for whole, part in zip(out, seen(near), strict=True):
+        whole[first:end] = part[first - begin : end - begin]
+    return out
 
 
 def rebuilt(view: View) -> Steps:

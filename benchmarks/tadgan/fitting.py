@@ -1,4 +1,4 @@
-"""One model over all series, then a copy of it tuned to each, and what it makes of that series.
+"""A common model over all series, then a copy of it tuned to each; and that several times.
 
 The product trains like this: a fleet model first, then one per node.  The
 weights of a series are kept in one file, so that scoring costs no training and
@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import copy
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
-from benchmarks.tadgan import stages, trials
-from benchmarks.tadgan.view import View, starts
+from benchmarks.tadgan import stages
 from model.training.network.published import PAPER, PublishedTadGan
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from benchmarks.tadgan.series import Interval, Series
+    from benchmarks.tadgan.series import Series
     from benchmarks.tadgan.stages import Stages
     from model.training.fitting.fit import Losses
 
@@ -33,7 +32,8 @@ WINDOW = PAPER.steps
 POOL_WINDOWS = 200
 """Training windows of each series that the common model sees."""
 
-BATCH = 512
+MEMBERS = 4
+SEED_STRIDE = 1_000
 
 HELD_RATIO = 0.25
 """Of a training part of its own, its end: constants are frozen and scorings chosen on it."""
@@ -75,21 +75,6 @@ class Fitted:
 
     tadgan: PublishedTadGan
     fit_seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Views:
-    """What the model makes of a series, in CPU seconds that took.
-
-    Windows of `train` from the step `held_from` on were in no fit.  `trials`
-    are training parts with one made-up anomaly each, and where it is.
-    """
-
-    train: View
-    test: View
-    held_from: int
-    trials: tuple[tuple[View, Interval], ...]
-    look_seconds: float
 
 
 def windows(values: NDArray[np.float32]) -> torch.Tensor:
@@ -164,47 +149,46 @@ class Common:
         return Fitted(tadgan, time.process_time() - began)
 
 
-def views(one: Series, tadgan: PublishedTadGan, seed: int) -> Views:
-    """Look at both parts, and at made-up anomalies, in what is held where there is such."""
-    scale = Scale.of(one.train)
-    began = time.process_time()
-    train = look(tadgan, scale(one.train))
-    test = look(tadgan, scale(one.test)) if one.apart else train
-    looked = time.process_time() - began
-    first = held_from(one)
-    made = trials.make(one.train, first, [seed, len(one.train)])
-    spoilt = tuple(
-        (look_again(tadgan, train, scale(trial.values), trial.truth), trial.truth) for trial in made
-    )
-    return Views(train, test, first, spoilt, looked)
+class Members:
+    """Several fits of each series, each from a common model of its own, kept under `folder`.
+
+    A fit alone is a draw: the game ends elsewhere with each seed.
+    """
+
+    def __init__(self, folder: Path, preset: Preset) -> None:
+        self._folders = [folder / str(member) for member in range(MEMBERS)]
+        self._commons = [
+            Common(own / "common.pt", replace(preset, seed=preset.seed + SEED_STRIDE * member))
+            for member, own in enumerate(self._folders)
+        ]
+
+    @property
+    def common_cpu_seconds(self) -> float:
+        """What all common models took."""
+        return sum(common.cpu_seconds for common in self._commons)
+
+    def fit(self, every: Sequence[Series]) -> None:
+        """Train the common models, or take what an earlier run left."""
+        for own, common in zip(self._folders, self._commons, strict=True):
+            own.mkdir(parents=True, exist_ok=True)
+            common.fit(every)
+
+    def tuned(self, one: Series) -> list[Fitted]:
+        """Tune each to a series."""
+        return [common.tuned(one) for common in self._commons]
+
+    def kept(self, one: Series) -> list[Fitted]:
+        """Return what `tuned` does, each from what an earlier run left where it did."""
+        return [
+            _kept(own / f"{one.group}-{one.name}.pt", common, one)
+            for own, common in zip(self._folders, self._commons, strict=True)
+        ]
 
 
-def look(tadgan: PublishedTadGan, values: NDArray[np.float32]) -> View:
-    """Run the model over every window that is looked at."""
-    return View(values, *_run(tadgan, values, starts(len(values), WINDOW)))
-
-
-def look_again(
-    tadgan: PublishedTadGan, before: View, values: NDArray[np.float32], changed: Interval
-) -> View:
-    """Return the view of `values`, which differ from those `before` in one stretch alone."""
-    first, last = changed
-    touched = (before.starts + WINDOW > first) & (before.starts <= last)
-    rebuilt, critic = before.rebuilt.copy(), before.critic.copy()
-    rebuilt[touched], critic[touched] = _run(tadgan, values, before.starts[touched])
-    return View(values, rebuilt, critic)
-
-
-def _run(
-    tadgan: PublishedTadGan, values: NDArray[np.float32], first_steps: NDArray[np.int64]
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    rebuilt, critic = [], []
-    with torch.no_grad():
-        for batch in windows(values)[torch.from_numpy(first_steps)].split(BATCH):
-            made, judged = tadgan(batch, torch.ones_like(batch))
-            rebuilt.append(made.squeeze(-1).numpy())
-            critic.append(judged.numpy())
-    return np.concatenate(rebuilt), np.concatenate(critic)
+def _kept(path: Path, common: Common, one: Series) -> Fitted:
+    if not path.exists():
+        save(path, common.tuned(one))
+    return load(path)
 
 
 def save(path: Path, fitted: Fitted) -> None:

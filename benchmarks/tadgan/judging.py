@@ -1,4 +1,4 @@
-"""Counts of every scoring on every series, and the one scoring that made-up anomalies choose."""
+"""Counts of every scoring on every series, and the one scoring that is taken without a label."""
 
 from __future__ import annotations
 
@@ -7,53 +7,51 @@ import gzip
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchmarks.tadgan import causal, overlap
+from benchmarks.tadgan import causal, choosing, overlap
 from benchmarks.tadgan import published as published_scorer
+from benchmarks.tadgan.fitting import held_from
 from benchmarks.tadgan.overlap import Counts
 from benchmarks.tadgan.series import SETS
+from benchmarks.tadgan.trials import DRAWS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from benchmarks.tadgan.fitting import Views
+    from benchmarks.tadgan.causal import Ends
+    from benchmarks.tadgan.choosing import Choice
+    from benchmarks.tadgan.looking import Look, Looks, Spoilt
     from benchmarks.tadgan.series import Interval, Series
-    from benchmarks.tadgan.view import View
 
 ByScoring = dict[str, Counts]
+Found = dict[str, "list[Interval]"]
 
 RULES = {str(rule): rule for rule in causal.RULES}
 
 
 @dataclass(frozen=True, slots=True)
 class OneSeries:
-    """What every scoring made of a series, and of its training part with made-up anomalies."""
+    """What every scoring made of a series, and by draw of its part with made-up anomalies."""
 
     group: str
     name: str
-    apart: bool
     fit_cpu_seconds: float
     look_cpu_seconds: float
     published: ByScoring
     causal: ByScoring
-    published_on_trials: ByScoring
-    causal_on_trials: ByScoring
+    published_on_trials: list[ByScoring]
+    causal_on_trials: list[ByScoring]
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """All series of one seed; `scoring` and `rule` were chosen on training parts alone.
-
-    `by_all` are those that made-up anomalies in every set would choose, also
-    where a set has no training part of its own.
-    """
+    """All series of one seed; `scoring` and `rule` were chosen by made-up anomalies alone."""
 
     seed: int
     series: tuple[OneSeries, ...]
     common_cpu_seconds: float
-    scoring: str
-    rule: str
-    by_all: tuple[str, str]
+    scoring: Choice
+    rule: Choice
 
     def of_set(self, group: str, *, scorer: str, scoring: str) -> Counts:
         """Return a set's sums for one scoring of the `published` or the `causal` scorer."""
@@ -67,19 +65,22 @@ class Judged:
 
 
 def judge(series: Iterable[OneSeries], common_cpu_seconds: float, *, seed: int) -> Judged:
-    """Put the series together; those with a training part of their own choose the scoring."""
+    """Put the series together and choose for both scorers."""
     every = tuple(series)
-    scoring, rule = chosen([one for one in every if one.apart])
-    return Judged(seed, every, common_cpu_seconds, scoring, rule, chosen(every))
+    return Judged(
+        seed,
+        every,
+        common_cpu_seconds,
+        _chosen(every, "published_on_trials", published_scorer.PAPERS_SCORE),
+        _chosen(every, "causal_on_trials", str(causal.USUAL_RULE)),
+    )
 
 
-def chosen(series: Sequence[OneSeries]) -> tuple[str, str]:
-    """Return the published scoring and the causal rule that find made-up anomalies best.
-
-    Best is what has the highest mean over the sets of each set's F1, as what is
-    chosen is judged; of equals the first.
-    """
-    return _best(series, "published_on_trials"), _best(series, "causal_on_trials")
+def _chosen(every: Sequence[OneSeries], on: str, usual: str) -> Choice:
+    sets: dict[str, list[list[ByScoring]]] = {}
+    for one in every:
+        sets.setdefault(one.group, []).append(getattr(one, on))
+    return choosing.choose(sets, usual)
 
 
 def published(folder: Path, every: Sequence[Series]) -> dict[str, dict[str, float]]:
@@ -103,48 +104,52 @@ def published(folder: Path, every: Sequence[Series]) -> dict[str, dict[str, floa
     }
 
 
-def one_series(one: Series, views: Views, fit_cpu_seconds: float) -> OneSeries:
-    """Score a series and its trials in every way."""
-    on_trials = [
-        (_by_scoring(view, [true]), _by_rule(views, view, [true])) for view, true in views.trials
-    ]
+def one_series(
+    one: Series, looks: Looks, made: Iterable[Spoilt], fit_cpu_seconds: float
+) -> OneSeries:
+    """Score a series and what was made up in its training part in every way."""
+    held = [causal.ends(view.since(held_from(one))) for view in looks.train.views]
+    by_scoring, by_rule = _by_scoring(looks.test), _by_rule(held, looks.test)
+    on_scorings: list[list[ByScoring]] = [[] for _ in range(DRAWS)]
+    on_rules: list[list[ByScoring]] = [[] for _ in range(DRAWS)]
+    # Where the training part is the judged one, what stands out of it may be true.
+    doubtful: tuple[Found, Found] = ({}, {}) if one.apart else (by_scoring, by_rule)
+    for draw, look, true in made:
+        on_scorings[draw].append(_counted(_by_scoring(look), [true], doubtful[0]))
+        on_rules[draw].append(_counted(_by_rule(held, look), [true], doubtful[1]))
     return OneSeries(
         group=one.group,
         name=one.name,
-        apart=one.apart,
         fit_cpu_seconds=fit_cpu_seconds,
-        look_cpu_seconds=views.look_seconds,
-        published=_by_scoring(views.test, one.truth),
-        causal=_by_rule(views, views.test, one.truth),
-        published_on_trials=_sums([published for published, _ in on_trials]),
-        causal_on_trials=_sums([causal for _, causal in on_trials]),
+        look_cpu_seconds=looks.cpu_seconds,
+        published=_counted(by_scoring, one.truth),
+        causal=_counted(by_rule, one.truth),
+        published_on_trials=[_sums(each, published_scorer.SCORES) for each in on_scorings],
+        causal_on_trials=[_sums(each, RULES) for each in on_rules],
     )
 
 
-def _by_scoring(view: View, truth: Sequence[Interval]) -> ByScoring:
-    known = published_scorer.parts(view)
+def _by_scoring(look: Look) -> Found:
+    known = published_scorer.parts(look.values, look.seen)
     return {
-        name: overlap.count(truth, published_scorer.detect(published_scorer.score(known, name)))
+        name: published_scorer.detect(published_scorer.score(known, name))
         for name in published_scorer.SCORES
     }
 
 
-def _by_rule(known: Views, test: View, truth: Sequence[Interval]) -> ByScoring:
+def _by_rule(held: Sequence[Ends], look: Look) -> Found:
+    test = [causal.ends(view) for view in look.views]
+    return {name: causal.detect(held, test, rule) for name, rule in RULES.items()}
+
+
+def _counted(
+    found: Found, truth: Sequence[Interval], doubtful: Mapping[str, Sequence[Interval]] = {}
+) -> ByScoring:
     return {
-        name: overlap.count(truth, causal.detect(known.train, test, rule, known.held_from))
-        for name, rule in RULES.items()
+        name: overlap.count(truth, detected, doubtful.get(name, ()))
+        for name, detected in found.items()
     }
 
 
-def _sums(every: Sequence[ByScoring]) -> ByScoring:
-    names = list(every[0]) if every else []
+def _sums(every: Sequence[ByScoring], names: Iterable[str]) -> ByScoring:
     return {name: overlap.total(one[name] for one in every) for name in names}
-
-
-def _best(series: Sequence[OneSeries], on: str) -> str:
-    sets: dict[str, list[ByScoring]] = {}
-    for one in series:
-        if getattr(one, on):
-            sets.setdefault(one.group, []).append(getattr(one, on))
-    sums = [_sums(every) for every in sets.values()]
-    return max(sums[0], key=lambda name: sum(one[name].f1 for one in sums))

@@ -31,10 +31,16 @@ class Counts:
         return 2 * self.found / max(1, 2 * self.found + self.false + self.missed)
 
 
-def count(truth: Sequence[Interval], detected: Sequence[Interval]) -> Counts:
-    """Count by overlapping segment; long detections cost nothing in it, which favours them."""
+def count(
+    truth: Sequence[Interval], detected: Sequence[Interval], doubtful: Sequence[Interval] = ()
+) -> Counts:
+    """Count by overlapping segment; long detections cost nothing in it, which favours them.
+
+    A detection that touches something `doubtful` is not called false.
+    """
     found = sum(any(_touch(true, one) for one in detected) for true in truth)
-    false = sum(not any(_touch(true, one) for true in truth) for one in detected)
+    known = (*truth, *doubtful)
+    false = sum(not any(_touch(one, other) for other in known) for one in detected)
     return Counts(found, false, len(truth) - found)
 
 

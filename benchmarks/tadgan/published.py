@@ -1,8 +1,10 @@
 """The published scorer: smooths with the future, and standardises by the series it is shown.
 
 Geiger et al. 2020 name ten scores: a critic's, three reconstruction errors, and
-their products and sums with the critic's.  Thresholds are set in windows of a
-third of the series, detections are padded, merged and pruned.
+their products and sums with the critic's.  Where several fits look at a series,
+their standardised scores are joined before any of the ten is made of them.
+Thresholds are set in windows of a third of the series, detections are padded,
+merged and pruned.
 """
 
 from __future__ import annotations
@@ -15,12 +17,12 @@ from benchmarks.tadgan import errors
 from benchmarks.tadgan.intervals import merged, runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from benchmarks.tadgan.errors import Seen
     from benchmarks.tadgan.series import Interval
-    from benchmarks.tadgan.view import View
 
 SMOOTHING_RATIO = 0.01
 WINDOW_RATIO, WINDOW_STEP_RATIO = 0.33, 0.1
@@ -34,6 +36,8 @@ SCORES = (
     "critic x point", "critic x area", "critic x dtw",
     "critic + point", "critic + area", "critic + dtw",
 )  # fmt: skip
+PAPERS_SCORE = "critic x dtw"
+"""The paper's one for all sets."""
 
 
 class Parts(NamedTuple):
@@ -43,28 +47,28 @@ class Parts(NamedTuple):
     error: dict[str, NDArray[np.float64]]
 
 
-def parts(view: View) -> Parts:
-    """Return what all ten scores are made of."""
-    values = view.values.astype(np.float64)
-    guess = errors.rebuilt(view)
-    made = {
-        "point": errors.point(values, guess),
-        "area": errors.area(values, guess),
-        "dtw": errors.dtw(values, guess),
-    }
+def parts(values: NDArray[np.floating], members: Sequence[Seen]) -> Parts:
+    """Return what all ten scores are made of, from what each fit saw of the series `values`."""
+    each = [_of_member(values.astype(np.float64), seen) for seen in members]
     return Parts(
-        _of_critic(errors.critic(view)), {name: _of_error(one) for name, one in made.items()}
+        joined([one.critic for one in each]),
+        {name: joined([one.error[name] for one in each]) for name in each[0].error},
     )
+
+
+def joined(members: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return the geometric mean of the scores of several fits: one fit's own peak weighs little."""
+    return np.asarray(np.exp(np.mean(np.log(members), axis=0)))
 
 
 def score(known: Parts, name: str) -> NDArray[np.float64]:
     """Return one of `SCORES` by step."""
-    _, joined, error = name.rpartition(" x ") if " x " in name else name.rpartition(" + ")
+    _, sign, error = name.rpartition(" x ") if " x " in name else name.rpartition(" + ")
     if name == "critic":
         return known.critic
-    if not joined:
+    if not sign:
         return known.error[name]
-    if joined == " x ":
+    if sign == " x ":
         return known.critic * known.error[error]
     return 0.5 * (known.critic - 1.0) + 0.5 * (known.error[error] - 1.0)
 
@@ -98,6 +102,15 @@ def _in_window(window: NDArray[np.float64]) -> Iterator[Interval]:
     deep = np.flatnonzero(falls > LEAST_DROP_RATIO)
     for index in order[: deep[-1] + 1 if len(deep) else 0]:
         yield stretches[index]
+
+
+def _of_member(values: NDArray[np.float64], seen: Seen) -> Parts:
+    made = {
+        "point": errors.point(values, seen.guess),
+        "area": errors.area(values, seen.guess),
+        "dtw": errors.dtw(values, seen.guess),
+    }
+    return Parts(_of_critic(seen.critic), {name: _of_error(one) for name, one in made.items()})
 
 
 def _of_error(error: NDArray[np.float64]) -> NDArray[np.float64]:

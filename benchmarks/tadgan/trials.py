@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Steps = NDArray[np.float64]
 
 KINDS = ("spike", "shift", "ramp", "freeze", "noise", "stranger", "tempo", "amplitude")
-DRAWS = 3
+DRAWS = 4
 """Of each kind in each series."""
 
 SPIKE_STEPS = (1, 6)
@@ -31,8 +31,9 @@ SEEN_DEVIATIONS = 0.5
 
 
 class Trial(NamedTuple):
-    """A training part with one anomaly, and where it is."""
+    """A training part with one anomaly, and where it is; `draw` is one of `DRAWS`."""
 
+    draw: int
     kind: str
     values: Steps
     truth: Interval
@@ -49,7 +50,7 @@ def make(values: Steps, first_step: int, seed: list[int]) -> Iterator[Trial]:
             spoilt = values.copy()
             spoilt[where] = _spoilt(kind, values, where, unit, rng)
             if np.abs(spoilt - values).max() > SEEN_DEVIATIONS * unit:
-                yield Trial(kind, spoilt, (where.start, where.stop - 1))
+                yield Trial(draw, kind, spoilt, (where.start, where.stop - 1))
 
 
 def _place(kind: str, first_step: int, end: int, rng: np.random.Generator) -> slice:

@@ -10,8 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-STRIDE = 8
-"""One window in so many is looked at, so that 12 or 13 of 100 steps cover each step."""
+STRIDE = 2
+"""One window in so many is looked at, so that 50 windows cover each step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,15 @@ class View:
         kept = self.starts >= step
         first = int(self.starts[kept][0]) if step else 0
         return View(self.values[first:], self.rebuilt[kept], self.critic[kept])
+
+    def around(self, first: int, last: int) -> tuple[int, View]:
+        """Return the view of all windows that cover a step from `first` to `last`.
+
+        The first value is the step of the series at which that view begins.
+        """
+        kept = (self.starts + self.window_steps > first) & (self.starts <= last)
+        begin, end = self.starts[kept][[0, -1]] + (0, self.window_steps)
+        return int(begin), View(self.values[begin:end], self.rebuilt[kept], self.critic[kept])
 
 
 def starts(steps: int, window_steps: int) -> NDArray[np.int64]:

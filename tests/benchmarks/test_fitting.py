@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from benchmarks import cmapss, skab  # noqa: E402
-from benchmarks.tadgan import fitting, series, stages  # noqa: E402
+from benchmarks.tadgan import errors, fitting, looking, series, stages  # noqa: E402
 from benchmarks.tadgan.detector import Detector, Pca, Standard, bar  # noqa: E402
 from benchmarks.tadgan.stages import Stages  # noqa: E402
 from model.training.fitting.fit import Schedule  # noqa: E402
@@ -50,26 +51,38 @@ def test_a_fit_is_kept_and_the_same_seed_gives_the_same(tmp_path: Path) -> None:
     fits = [tuned("a.pt"), tuned("b.pt"), tuned("a.pt")]
     fitting.save(tmp_path / "x.pt", fits[0])
     fits.append(fitting.load(tmp_path / "x.pt"))
-    values = a_series().test.astype(np.float32)
-    first, *others = (fitting.look(one.tadgan, values) for one in fits)
+    values = a_series().test[:300].astype(np.float32)
+    first, *others = looking.look([one.tadgan for one in fits], values).views
     for other in others:
         np.testing.assert_array_equal(first.rebuilt, other.rebuilt)
         np.testing.assert_array_equal(first.critic, other.critic)
     assert fits[-1].fit_seconds == fits[0].fit_seconds
 
 
+def test_each_fit_of_a_series_is_a_draw_of_its_own_and_is_kept(tmp_path: Path) -> None:
+    members = fitting.Members(tmp_path, fitting.Preset(SHORT, SHORT, 3))
+    members.fit([a_series()])
+    first, again = members.kept(a_series()), members.kept(a_series())
+    weights = {float(one.tadgan.encoder.latent.bias.detach().sum()) for one in first}
+    assert len(weights) == len(first) == fitting.MEMBERS
+    assert [one.fit_seconds for one in again] == [one.fit_seconds for one in first]
+    assert members.common_cpu_seconds > 0.0
+
+
 def test_made_up_anomalies_are_looked_at_where_they_are() -> None:
-    tadgan = PublishedTadGan().eval()
-    views = fitting.views(a_series(), tadgan, 3)
-    assert views.held_from == 675
-    assert len(views.test.values) == 901
-    for view, (first, last) in views.trials[::8]:
-        assert first >= views.held_from
-        whole = fitting.look(tadgan, view.values)
-        np.testing.assert_allclose(view.rebuilt, whole.rebuilt, atol=1e-5)
-        np.testing.assert_allclose(view.critic, whole.critic, atol=1e-5)
-        assert (view.values != views.train.values).any()
-        assert last < len(view.values)
+    members = [PublishedTadGan().eval(), PublishedTadGan().eval()]
+    looks = looking.looks(a_series(), members)
+    assert len(looks.test.values) == 901
+    for _, look, (first, last) in islice(looking.spoilt(a_series(), members, looks.train, 3), 4):
+        assert first >= fitting.held_from(a_series()) == 675
+        assert (look.values != looks.train.values).any()
+        assert last < len(look.values)
+        whole = looking.look(members, look.values)
+        for view, seen, other in zip(look.views, look.seen, whole.views, strict=True):
+            np.testing.assert_allclose(view.rebuilt, other.rebuilt, atol=1e-5)
+            np.testing.assert_allclose(view.critic, other.critic, atol=1e-5)
+            np.testing.assert_array_equal(seen.guess, errors.rebuilt(view))
+            np.testing.assert_array_equal(seen.critic, errors.critic(view))
 
 
 def test_a_part_that_is_judged_itself_is_fitted_whole() -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from benchmarks.tadgan import judging, published, table
+from benchmarks.tadgan import causal, choosing, judging, published, table
 from benchmarks.tadgan.judging import RULES, Judged, OneSeries
 from benchmarks.tadgan.overlap import Counts
 from benchmarks.tadgan.series import SETS
 
 GOOD, BAD = Counts(1, 0, 0), Counts(0, 1, 1)
-RULE = next(iter(RULES))
 
 
 def a_series(group: str, *, on_trials: str, on_test: str) -> OneSeries:
@@ -19,13 +18,15 @@ def a_series(group: str, *, on_trials: str, on_test: str) -> OneSeries:
     return OneSeries(
         group=group,
         name="x",
-        apart=group == SETS[0],
         fit_cpu_seconds=5.0,
         look_cpu_seconds=1.0,
         published={name: GOOD if name == on_test else BAD for name in published.SCORES},
         causal=dict.fromkeys(RULES, GOOD),
-        published_on_trials={name: GOOD if name == on_trials else BAD for name in published.SCORES},
-        causal_on_trials=dict.fromkeys(RULES, BAD),
+        published_on_trials=[
+            {name: GOOD if name == on_trials else BAD for name in published.SCORES}
+        ]
+        * 2,
+        causal_on_trials=[dict.fromkeys(RULES, BAD)] * 2,
     )
 
 
@@ -35,11 +36,28 @@ def judged() -> Judged:
     return judging.judge(every, 8.0, seed=7)
 
 
+def by_draw(*found: tuple[int, int]) -> list[choosing.ByScoring]:
+    """Counts of the usual scoring and a rival, of ten anomalies in each draw."""
+    return [
+        {"usual": Counts(usual, 0, 10 - usual), "rival": Counts(rival, 0, 10 - rival)}
+        for usual, rival in found
+    ]
+
+
 def test_each_set_has_one_voice_in_the_choice_however_many_series_it_has() -> None:
-    many = [a_series(SETS[0], on_trials="area", on_test="dtw")] * 5
-    few = [a_series(group, on_trials="point", on_test="dtw") for group in SETS[1:3]]
-    scoring, _ = judging.chosen([*many, *few])
-    assert scoring == "point"
+    one = by_draw((1, 9), (1, 9))
+    other = by_draw((9, 2), (9, 2))
+    sets = {"many": [one] * 5, "few": [other], "fewer": [other]}
+    assert choosing.choose(sets, "usual").taken == "usual"
+    assert choosing.choose({"many": [one] * 5}, "usual").taken == "rival"
+
+
+def test_a_rival_that_leads_within_its_own_spread_is_not_taken() -> None:
+    clear = choosing.choose({"a": [by_draw((4, 6), (5, 7), (3, 5))]}, "usual")
+    doubtful = choosing.choose({"a": [by_draw((4, 9), (5, 5), (5, 6))]}, "usual")
+    assert (clear.taken, clear.best) == ("rival", "rival")
+    assert (doubtful.taken, doubtful.best) == ("usual", "rival")
+    assert 0.0 < doubtful.lead < 2 * doubtful.spread
 
 
 def test_counts_of_a_series_are_kept_and_read_again() -> None:
@@ -48,8 +66,9 @@ def test_counts_of_a_series_are_kept_and_read_again() -> None:
 
 
 def test_the_scoring_is_the_best_on_made_up_anomalies_whatever_the_truth(judged: Judged) -> None:
-    assert judged.scoring == "area"
-    assert judged.mean_f1(scorer="published", scoring=judged.scoring) == 0.0
+    assert judged.scoring.taken == "area"
+    assert judged.rule.taken == str(causal.USUAL_RULE)
+    assert judged.mean_f1(scorer="published", scoring=judged.scoring.taken) == 0.0
     assert judged.mean_f1(scorer="published", scoring="dtw") == 1.0
 
 
@@ -57,7 +76,9 @@ def test_the_page_tells_both_scorers_beside_what_was_published(judged: Judged) -
     f1 = dict.fromkeys(table.ORION, dict.fromkeys(SETS, 0.5))
     text = table.render([judged], f1)
     whole = " | 1.000" * 5
-    assert f"| **Forewarn, causal scorer**, seed 7 ({RULE}){whole} |" in text
+    assert f"| **Forewarn, causal scorer**, seed 7 ({causal.USUAL_RULE}){whole} |" in text
+    assert "| area | 1.000 | 0.000 |" in text
+    assert "is area (here 0.000), by 1.000 over critic x dtw (here 0.000)" in text
     assert "| Orion 0.7.1, AER | 0.500 | 0.500 | 0.500 | 0.500 | 0.500 |" in text
     lines = table.verdicts([judged])
     assert "published scorer, mean F1 0.000: above none" in lines[0]

@@ -31,3 +31,9 @@ def test_the_f1_of_a_set_is_taken_from_sums() -> None:
 def test_stretches_of_a_mask_and_their_union() -> None:
     assert runs(np.array([True, False, True, True])) == [(0, 0), (2, 3)]
     assert merged([(5, 9), (0, 2), (3, 4), (20, 21)]) == [(0, 9), (20, 21)]
+
+
+def test_what_touches_something_doubtful_is_not_called_false() -> None:
+    found = [(0, 9), (21, 49)]
+    assert count(TRUTH, found, doubtful=[(5, 5)]) == Counts(found=0, false=1, missed=2)
+    assert count(TRUTH, [(15, 16)], doubtful=[(10, 20)]) == Counts(found=1, false=0, missed=1)
