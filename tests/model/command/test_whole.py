@@ -37,7 +37,8 @@ def test_a_training_that_diverges_says_so_and_writes_nothing(tmp_path: Path) -> 
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=300
     )
     assert done.returncode == 1, done.stdout
-    (said,) = [line for line in done.stderr.splitlines() if line]
+    *progress, said = [line for line in done.stderr.splitlines() if line]
+    assert all(line.startswith("healthy windows: ") for line in progress)
     assert said.startswith("forewarn-model: training diverged, nothing written: iteration ")
     assert not list(tmp_path.iterdir())
 
