@@ -43,7 +43,7 @@ def judged(one: Replay) -> dict[str, tuple[int, int]]:
 
 
 def test_causes_that_only_together_reach_the_level_raise_no_alert() -> None:
-    both = replay({100: (0.2, 0.2), 101: (0.2, 0.2)}, failure=12.0)
+    both = replay({100: (0.06, 0.06), 101: (0.06, 0.06)}, failure=12.0)
     assert judged(both) == {
         "node, one look": (1, 0),
         "cause, one look": (0, 0),
