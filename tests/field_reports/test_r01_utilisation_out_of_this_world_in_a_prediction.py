@@ -6,10 +6,9 @@ import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
-import yaml
 
 from exporter.forecast.shelf import BUNDLED
-from tests.contracts.catalogues import ROOT
+from tests.factories.levels import alert_levels
 from tests.field_reports.gpu_node import GpuNode, healthy
 from tests.field_reports.test_r01_utilisation_out_of_this_world import (
     BAD_MINUTE,
@@ -44,13 +43,9 @@ def lived(folder: Path, replaced: dict[str, str]) -> list[Prediction]:
 
 def between_alerts() -> float:
     """Return how far the probability of an alert of one severity is from that of the other."""
-    text = (ROOT / "alerts" / "predictions.rules.yml").read_text(encoding="utf-8")
-    rows = [rule for group in yaml.safe_load(text)["groups"] for rule in group["rules"]]
-    at: dict[str, list[float]] = {"critical": [], "warning": []}
-    for rule in rows:
-        if rule.get("record") == "forewarn:alert_threshold:ratio":
-            at[rule["labels"]["severity"]].append(float(rule["expr"][len("vector(") : -1]))
-    return min(abs(c - w) for c, w in itertools.product(at["critical"], at["warning"]))
+    at = alert_levels()
+    pairs = itertools.product(at["critical"].values(), at["warning"].values())
+    return min(abs(critical - warning) for critical, warning in pairs)
 
 
 def test_r01_no_output_moves_as_far_as_from_one_alert_to_the_next(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from model import runtime
 from model.cli import BUNDLED
 from simulator.physics.workload import Workload
 from simulator.scenario import Scenario
-from tests.model.bundled.replaying import DAY, HOUR, critical_level, watch
+from tests.factories.levels import alert_levels
+from tests.model.bundled.replaying import DAY, HOUR, watch
 
 
 @pytest.mark.parametrize("seed", [60_006, 60_009, 60_010, 60_011])
@@ -22,4 +23,4 @@ def test_r06_without_a_second_sign_the_model_stays_below_the_alert(seed: int) ->
         workload=Workload.IDLE,
     )
     told = watch(runtime.load(BUNDLED), away, hours=7.0, seed=seed)
-    assert told.node[:, DAY].max() < critical_level()
+    assert told.node[:, DAY].max() < alert_levels()["critical"]["24h"]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import yaml
 
 from model import schema
 from model.increments import increments
@@ -21,15 +19,6 @@ if TYPE_CHECKING:
 
 HOUR = 3_600.0
 DAY = list(schema.HORIZONS).index("24h")
-RULES = Path(__file__).parents[3] / "alerts" / "predictions.rules.yml"
-
-
-def critical_level() -> float:
-    """Return the level of the critical alert of one day, from the shipped rules."""
-    groups = yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"]
-    wanted = {"horizon": "24h", "severity": "critical"}
-    (rule,) = (r for group in groups for r in group["rules"] if r.get("labels") == wanted)
-    return float(rule["expr"].removeprefix("vector(").removesuffix(")"))
 
 
 class Told(NamedTuple):

@@ -14,7 +14,8 @@ from model.runtime import Predictor
 from model.schema import Cause
 from simulator.physics.workload import Workload
 from simulator.scenario import Scenario
-from tests.model.bundled.replaying import DAY, HOUR, critical_level, lead_hours, watch
+from tests.factories.levels import alert_levels
+from tests.model.bundled.replaying import DAY, HOUR, lead_hours, watch
 
 CAUSES = list(schema.Cause)
 STRUCK = 5
@@ -23,7 +24,7 @@ STRUCK = 5
 @pytest.fixture(scope="module")
 def critical() -> float:
     """The level of the critical alert of one day."""
-    return critical_level()
+    return alert_levels()["critical"]["24h"]
 
 
 @pytest.fixture(scope="module")

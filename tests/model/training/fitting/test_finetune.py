@@ -15,6 +15,7 @@ from model.training.fitting.finetune import Kept, Tuning, Windows
 from model.training.network.graph import Graph
 from simulator.history import record
 from simulator.instruments.shown import SHOWN
+from tests.factories.levels import alert_levels
 
 TUNING = Tuning(iterations=12, batch=16)
 MEMORY = SHOWN.index("gpu_memory_temperature_celsius")
@@ -99,3 +100,7 @@ def test_weights_come_back_as_they_were_and_only_for_their_own_artefact(
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(weights.WeightsRefused, match="not the weights of a model"):
         weights.load(path, "v1")
+
+
+def test_a_tuned_model_is_refused_for_what_would_be_a_warning() -> None:
+    assert alert_levels()["warning"]["24h"] == finetune.ALARM

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import yaml
@@ -15,8 +13,8 @@ from model.training.judging import shipped
 from model.training.judging.course import WAIT_HOURS, Course
 from model.training.judging.lines import HEADLINE
 from model.training.judging.replay import EVERY_STEPS, Replay
+from tests.factories.levels import RULES, alert_levels
 
-RULES = Path(__file__).parents[4] / "alerts" / "predictions.rules.yml"
 HORIZONS = tuple(schema.HORIZONS)
 CAUSES = len(Cause)
 
@@ -70,17 +68,18 @@ def test_two_causes_in_turn_are_no_cause_that_lasts() -> None:
     assert judged(turns)["cause, two looks"] == (0, 0)
 
 
-def test_levels_and_wait_are_those_of_the_rules() -> None:
+def test_levels_are_those_of_the_rules() -> None:
+    told = {severity: dict(levels) for severity, levels in shipped.SHIPPED.items()}
+    assert told == alert_levels()
+    assert HEADLINE in shipped.SHIPPED["critical"]
+
+
+def test_waits_are_those_of_the_rules() -> None:
     groups = yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"]
-    levels: dict[str, set[tuple[str, float]]] = {}
-    waits: dict[str, str] = {}
-    for rule in (rule for group in groups for rule in group["rules"]):
-        if rule.get("record") == "forewarn:alert_threshold:ratio":
-            labels = rule["labels"]
-            level = float(rule["expr"].removeprefix("vector(").removesuffix(")"))
-            levels.setdefault(labels["severity"], set()).add((labels["horizon"], level))
-        elif rule.get("alert") == "ForewarnNodeFailureLikely":
-            waits[rule["labels"]["severity"]] = rule["for"]
-    assert {severity: set(told) for severity, told in shipped.SHIPPED.items()} == levels
+    waits = {
+        rule["labels"]["severity"]: rule["for"]
+        for group in groups
+        for rule in group["rules"]
+        if rule.get("alert") == "ForewarnNodeFailureLikely"
+    }
     assert waits == {"critical": f"{round(WAIT_HOURS * 60)}m", "warning": f"{EVERY_STEPS}m"}
-    assert HEADLINE in levels["critical"]
