@@ -32,7 +32,8 @@ examples:
       what is left of it on a node with a stock dcgm-exporter and no BMC
 
   forewarn-model evaluate models/fleet.onnx --quiet-node-weeks 500
-      only false alerts, where nothing fails, on enough nodes to bound them"""
+      false alerts where nothing fails, on enough nodes to bound them, and beside the nodes
+      that do fail whether probabilities are right"""
 
 STRANGERS = """\
 Leaves out each kind of simulated fault in turn, fits anew what evidence is worth,
@@ -127,7 +128,7 @@ def left_out(kinds: list[str]) -> frozenset[str]:
 
 def _evaluate(arguments: argparse.Namespace) -> None:
     if arguments.quiet_node_weeks is not None:
-        why = "--quiet-node-weeks counts false alerts alone: it has neither page nor rivals"
+        why = "--quiet-node-weeks has neither page nor rivals"
         unread(arguments, arguments.parser, ("html", "without_rivals"), why)
     _check(html=arguments.html, json=arguments.json, write=arguments.write)
     runtime.load(arguments.file)

@@ -29,7 +29,7 @@ OF_THE_PLAN = "the plan in --work says it; expected --prometheus"
         (f"{SITE} --only fleet --shard 1", "--shard: shares are of nodes; expected none with"),
         (
             "evaluate x.onnx --quiet-node-weeks 5 --html page.html",
-            "--html: --quiet-node-weeks counts false alerts alone: it has neither page nor rivals",
+            "--html: --quiet-node-weeks has neither page nor rivals",
         ),
         ("evaluate x.onnx --quiet-node-weeks 5 --without-rivals", "--without-rivals: --quiet-"),
     ],

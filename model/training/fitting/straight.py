@@ -1,7 +1,7 @@
 """Sets fitted heads straight: a scale and an offset for each cause and interval, on held-out rows.
 
-The fit is shown rows that are shaken, emptied and half hidden, so that what it
-says of plain ones is too bold here and too timid there.  Held-out rows are
+The fit is shown rows that are shaken, half of them with an empty memory, so that
+what it says of plain ones is too bold here and too timid there.  Held-out rows are
 plain, and of other nodes (Platt's scaling, on log ratios instead of log odds).
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 STEPS = 60
 RELUCTANCE = 0.003
-"""What a squared step from scale 1, offset 0 costs, as a share of the mean cost of an event."""
+"""What the square of a step from scale 1 or offset 0 adds to the mean cost of an event."""
 
 
 def set_straight(head: Head, base: Tensor, rows: Rows) -> None:
