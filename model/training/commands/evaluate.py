@@ -22,7 +22,7 @@ from model.training.rivals.calibrated import rivals
 from model.training.worth import bar as bars
 from model.training.worth import judged as of_split
 from model.training.worth import quiet as of_quiet
-from model.training.worth import sections
+from model.training.worth.sections import Place, Sections
 from simulator.faults import STORIES
 from simulator.instruments.shown import SHOWN
 
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from model.training.episodes.plan import Planned
     from model.training.judging.report import Report
     from model.training.rivals.calibrated import Calibrated
-    from model.training.worth.sections import Place
 
     Tell = Callable[[str, int, int, str], None]
 
@@ -52,29 +51,25 @@ def evaluate(
     """Replay the artefact at `path` over the test split beside its rivals; print and write."""
     console = Console()
     predictor = runtime.load(path)
-    names = ("bars-test", "test") if profile == "full" else (profile,)
-    if place is not None:
-        sections.check(place.page, names)
+    whole = profile == "full"
+    section = Sections(place, "test" if whole else profile, held_to_bars=whole)
+    section.check()
     planned = planned_split(Split.TEST, size, seed)
     parity = _parity(path, predictor, planned, console)
     with progress(console) as shown:
         tell = Bars(shown)
         beside = _rivals(predictor, size, seed, profile, tell) if with_rivals else ()
         judged = replayed(predictor, planned, seed, profile, tell, beside)
-    _leave(console, table.render(judged), bars.table(of_split.bars(judged, parity)))
-    if place is not None:
-        whole = table.render(judged) if profile == "full" else table.brief(judged)
-        told = sections.block(place.command, f"version {predictor.info.version}", whole)
-        texts = (bars.table(of_split.bars(judged, parity)), told)
-        sections.write(place.page, dict(zip(names, texts[-len(names) :], strict=True)))
-    told = f"{path.name}, version {predictor.info.version}, {predictor.info.provenance}"
+    text, held = table.render(judged), bars.table(of_split.bars(judged, parity))
+    console.print(f"{text}\n\n{held}", highlight=False, soft_wrap=True, markup=False)
+    version = f"version {predictor.info.version}"
+    section.fill(version, text if whole else table.brief(judged), held)
+    told = f"{path.name}, {version}, {predictor.info.provenance}"
     if html is not None:
         export.write(html, page.render(judged, told).encode())
     if json is not None:
         export.write(json, _json(judged))
-    for written in (html, json, None if place is None else place.page):
-        if written is not None:
-            console.print(f"wrote {written}", highlight=False)
+    _say_written(console, html, json, place)
 
 
 def count_quiet(
@@ -87,9 +82,9 @@ def count_quiet(
     """
     console = Console()
     predictor = runtime.load(path)
-    names = ("bars-quiet", "quiet") if profile == "full" else (f"quiet-{profile}",)
-    if place is not None:
-        sections.check(place.page, names)
+    whole = profile == "full"
+    section = Sections(place, "quiet" if whole else f"quiet-{profile}", held_to_bars=whole)
+    section.check()
     planned = quiet_plan(node_weeks, seed=seed, step_seconds=schema.STEP_SECONDS)
     struck = [one for one in planned_split(Split.TEST, size, seed) if STORIES[one.kind].cause]
     with progress(console) as shown:
@@ -98,16 +93,12 @@ def count_quiet(
         failing = _watched(struck, profile, [seed, 13], "failing nodes", tell)
         data = f"simulated quiet split of seed {seed}, {profile} visibility"
         report = quiet.watch(predictor, watched, data, failing)
-    whole, held = quiet_table.render(report), bars.table(of_quiet.bars(report))
-    _leave(console, whole, held)
-    if place is not None:
-        told = sections.block(place.command, f"version {predictor.info.version}", whole)
-        sections.write(place.page, dict(zip(names, (held, told)[-len(names) :], strict=True)))
+    text, held = quiet_table.render(report), bars.table(of_quiet.bars(report))
+    console.print(f"{text}\n\n{held}", highlight=False, soft_wrap=True, markup=False)
+    section.fill(f"version {predictor.info.version}", text, held)
     if json is not None:
         export.write(json, _json(report))
-    for written in (json, None if place is None else place.page):
-        if written is not None:
-            console.print(f"wrote {written}", highlight=False)
+    _say_written(console, json, place)
 
 
 def some_windows(planned: Sequence[Planned]) -> Windows:
@@ -131,9 +122,11 @@ def _parity(
     return export.difference(graph, predictor, windows)
 
 
-def _leave(console: Console, whole: str, held: str) -> None:
-    for text in (whole, "", held):
-        console.print(text, highlight=False, soft_wrap=True, markup=False)
+def _say_written(console: Console, *written: Path | Place | None) -> None:
+    for one in written:
+        if one is not None:
+            path = one.page if isinstance(one, Place) else one
+            console.print(f"wrote {path}", highlight=False)
 
 
 def replayed(

@@ -32,7 +32,7 @@ from model.training.network.graph import Graph
 from model.training.network.graph import within as reached
 from model.training.network.hazard import EDGES_HOURS, GPU_CAUSES
 from model.training.worth import bar as bars
-from model.training.worth import sections
+from model.training.worth.sections import Place, Sections
 from simulator.faults import STORIES
 from simulator.faults.story import Pace
 from simulator.instruments.shown import SHOWN
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
     from model.training.episodes.dataset import Episode
     from model.training.fitting.rows import Scored
-    from model.training.worth.sections import Place
 
 BUDGET = 0.02
 """False alerts per node-week of the alert budget at which strangers are judged."""
@@ -92,17 +91,14 @@ def leave_each_out(
     `artefact` is where TadGAN and constants are taken from; none given: they are fitted.
     """
     console = Console()
-    if place is not None:
-        sections.check(place.page, ("bars-strangers", "strangers"))
+    section = Sections(place, "strangers")
+    section.check()
     told = "a fit of its own" if artefact is None else f"version {_version(artefact)}"
     with progress(console) as shown:
         found = turns(Run(recipe(size, seed), Bars(shown)), seed, artefact)
     whole, held = render(found), bars.table([bar(found)])
-    for text in (whole, "", held):
-        console.print(text, highlight=False, soft_wrap=True, markup=False)
-    if place is not None:
-        block = sections.block(place.command, told, whole)
-        sections.write(place.page, {"bars-strangers": held, "strangers": block})
+    console.print(f"{whole}\n\n{held}", highlight=False, soft_wrap=True, markup=False)
+    section.fill(told, whole, held)
     if json_path is not None:
         write(json_path, msgspec.json.format(msgspec.json.encode(found)) + b"\n")
 

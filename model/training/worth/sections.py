@@ -19,9 +19,33 @@ class Place(NamedTuple):
     command: str
 
 
-def block(command: str, told: str, table: str) -> str:
-    """Return a table as a section shows it: with the command, and in words what it is of."""
-    return f"`{command}`, of {told}:\n\n```\n{table}\n```"
+class Sections(NamedTuple):
+    """Where a run leaves its table, and beside it its bars, if it is held to any.
+
+    Without a place all is left where it was.
+    """
+
+    place: Place | None
+    run: str
+    held_to_bars: bool = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The marks between which it writes."""
+        return (f"bars-{self.run}", self.run) if self.held_to_bars else (self.run,)
+
+    def check(self) -> None:
+        """Raise `NoDestination` unless the page has them, before hours of work."""
+        if self.place is not None:
+            check(self.place.page, self.names)
+
+    def fill(self, told: str, table: str, bars: str) -> None:
+        """Write the table, in words of what it is, with the command that makes it again."""
+        if self.place is None:
+            return
+        block = f"`{self.place.command}`, of {told}:\n\n```\n{table}\n```"
+        texts = (bars, block) if self.held_to_bars else (block,)
+        write(self.place.page, dict(zip(self.names, texts, strict=True)))
 
 
 def check(page: Path, names: Iterable[str]) -> None:
