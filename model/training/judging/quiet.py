@@ -12,11 +12,13 @@ And what is foretold of those that fail stands beside what is false on the quiet
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
+from model.schema import HORIZONS
 from model.training.judging import calibration, mix, shipped
 from model.training.judging.budget import verdicts
 from model.training.judging.course import highest
@@ -38,20 +40,14 @@ SPARSE_STEPS = 10
 WITHIN_REACH = 0.25
 """Of the threshold: a probability that was seen lower than this did not cross it in between."""
 
+STRICTER = (("24h", 0.2), ("24h", 0.3), ("72h", 0.2))
 LEVELS = tuple(
-    dict.fromkeys(
-        (
-            ("1h", 0.1),
-            ("6h", 0.1),
-            ("24h", 0.05),
-            HEADLINE,
-            ("24h", 0.2),
-            ("24h", 0.3),
-            ("72h", 0.2),
-        ),
+    sorted(
+        {*chain.from_iterable(shipped.SHIPPED.values()), *STRICTER},
+        key=lambda level: (list(HORIZONS).index(level[0]), level[1]),
     )
 )
-"""Horizons and thresholds that the shipped alerts use, and the longest horizon."""
+"""Horizons and thresholds that the shipped alerts use, stricter ones, and the longest horizon."""
 
 CONFIDENCE_EACH_SIDE = 0.975
 
