@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from simulator.physics.stress import Stress
     from simulator.scenario import Scenario
 
+ONE_FEED = board.POWER_SUPPLIES // 2
+"""Supplies of a node that hang on one of its two feeds."""
+
 
 class SupplyAgeing(Story):
     """The node's supplies are of one batch and age together.
@@ -62,12 +65,10 @@ class LostFeed(Story):
     pace = Pace.SUDDEN
     duration_seconds = (0.3 * HOUR, 8 * HOUR)
 
-    HALF = board.POWER_SUPPLIES // 2
-
     def strike(self, scenario: Scenario, stress: Stress, lane: int) -> None:
         """Take half of the inputs at the onset, and strain the rest until they trip."""
         struck = stress.times >= scenario.onset_seconds
-        stress.supplies_unfed[struck, lane] += self.HALF
+        stress.supplies_unfed[struck, lane] += ONE_FEED
         strained = damage(scenario, stress.times)
         stress.supply_loss_ratio[:, lane] += 0.05 * strained
         stress.bus_droop_volts[:, lane] += 1.1 * strained
@@ -92,7 +93,6 @@ class LostPduFeed(Story):
     pace = Pace.SUDDEN
     duration_seconds = (0.3 * HOUR, 8 * HOUR)
 
-    HALF = board.POWER_SUPPLIES // 2
     CONTINUOUS_LOAD_RATIO = 0.8
     """What a breaker may carry for three hours and more, over its rating (NFPA 70, 215.3)."""
 
@@ -103,7 +103,7 @@ class LostPduFeed(Story):
     def strike(self, scenario: Scenario, stress: Stress, lane: int) -> None:
         """Take half of the inputs from onset to end; then all of the power, or nothing."""
         unfed = stress.between(scenario.onset_seconds, scenario.end_seconds)
-        stress.supplies_unfed[unfed, lane] += self.HALF
+        stress.supplies_unfed[unfed, lane] += ONE_FEED
         if self.trips(scenario):
             power_off(scenario, stress, lane, with_bmc=True)
 
