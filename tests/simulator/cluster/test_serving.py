@@ -18,23 +18,25 @@ def test_a_closed_cluster_cuts_clients_that_were_connected(core, cluster):
 
 
 def test_closing_ends_an_open_watch(core, cluster):
-    ended = threading.Event()
+    since = core.list_node().metadata.resource_version
+    opened, ended = threading.Event(), threading.Event()
 
     def follow():
-        since = core.list_node().metadata.resource_version
         try:
             for _ in watch.Watch().stream(
                 core.list_node, resource_version=since, timeout_seconds=60
             ):
-                pass
+                opened.set()
         except HTTPError:
             pass
         ended.set()
 
     follower = threading.Thread(target=follow)
     follower.start()
+    cluster.add_node("late", rack="r")
+    assert opened.wait(20)
     cluster.close()
-    assert ended.wait(5)
+    assert ended.wait(20)
     follower.join()
 
 
