@@ -84,14 +84,14 @@ def _base_rate(info: ArtefactInfo) -> tuple[str, ...]:
 
 def _worth(worth: Evaluation) -> tuple[str, ...]:
     return (
-        f"worth, on {worth.data}",
+        f"worth, on {worth.data}: {worth.node_weeks:.1f} node-weeks",
         f"  an alert is a {worth.horizon} probability of {worth.threshold:g} or more",
         f"  event recall                 {worth.event_recall:.3f} of {worth.events} failures",
         f"  lead time, median            {worth.median_lead_hours:.1f} h "
         f"(quartiles {worth.lead_hours_quartiles[0]:.1f} and {worth.lead_hours_quartiles[1]:.1f})",
         f"  false alerts                 {worth.false_alerts_per_node_week:.4f} per node-week, "
         f"at most {worth.false_alerts_per_node_week_upper:.4f} (95 %), "
-        f"from {worth.node_weeks:.1f} node-weeks",
+        "in the time in which an alert is false",
         f"  precision                    {worth.precision:.3f} where "
         f"{worth.base_rate_per_node_week:.3f} failures come in a node-week, as in this data",
         f"                               at least {worth.precision_at_field_rate_lower:.3f} where "
@@ -105,7 +105,7 @@ def _range(info: ArtefactInfo, name: str) -> str:
     if name not in info.training_ranges:
         return ""
     low, high = info.training_ranges[name]
-    return f"; healthy in training from {low:.4g} to {high:.4g}"
+    return f"; training range {low:.4g} to {high:.4g}"
 
 
 def _channels(info: ArtefactInfo) -> tuple[str, ...]:
@@ -118,4 +118,10 @@ def _channels(info: ArtefactInfo) -> tuple[str, ...]:
     )
     blind = f"; {len(info.unseen)} unseen in training, read as missing" if info.unseen else ""
     head = f"channels, in input order (without a required one there is no probability{blind})"
-    return (head, *rows)
+    return (head, *_ranges(info), *rows)
+
+
+def _ranges(info: ArtefactInfo) -> tuple[str, ...]:
+    if not info.training_ranges:
+        return ()
+    return ("  a training range is the mean of healthy nodes and four deviations to both sides",)

@@ -45,6 +45,10 @@ SETTINGS = {
 }
 """The file of published settings of each set."""
 
+TIMES_AS_LONG = 10
+PEAK_MIB = 500
+"""The bars of cost: how many times our training Orion's must take, and our memory."""
+
 ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "TF_NUM_INTRAOP_THREADS": "1",
@@ -197,14 +201,24 @@ def _line(one: Ran) -> str:
 
 
 def verdict(ran: Sequence[Ran]) -> str:
-    """Return how many times as long Orion trains, series by series."""
-    pairs = zip(ran[::2], ran[1::2], strict=True)
-    return "\n".join(
-        f"- {ours.series}: Orion trains {theirs.fit_seconds / ours.fit_seconds:.0f} times as long"
-        f" and takes {theirs.peak_mib / ours.peak_mib:.1f} times the memory;"
-        f" F1 {ours.counts.f1:.2f} of ours, {theirs.counts.f1:.2f} of Orion's."
-        for ours, theirs in pairs
+    """Return the bars of cost and how far they were reached, series by series."""
+    return "\n".join(_bars(ours, theirs) for ours, theirs in zip(ran[::2], ran[1::2], strict=True))
+
+
+def _bars(ours: Ran, theirs: Ran) -> str:
+    longer = theirs.fit_seconds / ours.fit_seconds
+    cheap = longer >= TIMES_AS_LONG and ours.counts.f1 >= theirs.counts.f1
+    return (
+        f"- TadGAN's cost on {ours.series}, bar a {TIMES_AS_LONG}th of Orion's training at no lower"
+        f" F1: Orion trains {longer:.1f} times as long, F1 {ours.counts.f1:.2f} of ours,"
+        f" {theirs.counts.f1:.2f} of Orion's: {_told(reached=cheap)}. Bar {PEAK_MIB} MiB:"
+        f" {ours.peak_mib:,.0f} of ours, {theirs.peak_mib:,.0f} of Orion's:"
+        f" {_told(reached=ours.peak_mib <= PEAK_MIB)}."
     )
+
+
+def _told(*, reached: bool) -> str:
+    return "reached" if reached else "missed"
 
 
 if __name__ == "__main__":

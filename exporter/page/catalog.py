@@ -63,7 +63,7 @@ HEALTH: tuple[Metric, ...] = (
     Metric("forewarn_inference_failures_total", C, NODE, "Grid steps that ended in an error."),
     Metric("forewarn_model_info", G, (*NODE, "version", "provenance", "scope", "digest"), "The model in force."),
     Metric("forewarn_model_trained_timestamp_seconds", G, NODE, "When the model in force was trained."),
-    Metric("forewarn_model_input_drift", G, NODE, "Share of the node's readings outside the model's training range, averaged over a day; absent where the model tells no range."),
+    Metric("forewarn_model_input_drift", G, NODE, "Share of the node's readings outside the model's training range (four deviations around the healthy mean), averaged over a day; absent where the model tells no range."),
     Metric("forewarn_model_input_drift_by_channel", G, (*NODE, "channel"), "The same of one channel, while it is not 0."),
     Metric("forewarn_model_doubted", G, (*NODE, "reason"), "1 while the reason keeps the model in force from driving remediation."),
     Metric("forewarn_model_reload_success", G, NODE, "0 while an artefact on the shelf is refused."),

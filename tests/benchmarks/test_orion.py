@@ -58,11 +58,27 @@ def test_an_orion_that_fails_ends_the_command_with_what_it_said(
         orion._orion(one, broken)
 
 
-def test_ratios_are_told_series_by_series() -> None:
-    ours = orion.Ran("A-6", "Forewarn", 6.0, 1.0, 950.0, Counts(1, 0, 0))
-    theirs = orion.Ran("A-6", "Orion", 300.0, 20.0, 1900.0, Counts(1, 1, 0))
-    assert orion.verdict([ours, theirs]) == (
-        "- A-6: Orion trains 50 times as long and takes 2.0 times the memory;"
-        " F1 1.00 of ours, 0.67 of Orion's."
+def orions(fit_seconds: float, counts: Counts) -> orion.Ran:
+    return orion.Ran("A-6", "Orion", fit_seconds, 20.0, 1900.0, counts)
+
+
+def ours(fit_seconds: float, peak_mib: float) -> orion.Ran:
+    return orion.Ran("A-6", "Forewarn", fit_seconds, 1.0, peak_mib, Counts(1, 0, 0))
+
+
+def test_bars_of_cost_are_judged_series_by_series() -> None:
+    ran = [ours(6.0, 950.0), orions(300.0, Counts(1, 1, 0))]
+    assert orion.verdict(ran) == (
+        "- TadGAN's cost on A-6, bar a 10th of Orion's training at no lower F1: Orion trains"
+        " 50.0 times as long, F1 1.00 of ours, 0.67 of Orion's: reached. Bar 500 MiB:"
+        " 950 of ours, 1,900 of Orion's: missed."
     )
-    assert "| A-6 | Orion | 300 | 20.0 | 1,900 | 1, 1, 0 | 0.67 |" in orion.render([ours, theirs])
+    assert "| A-6 | Orion | 300 | 20.0 | 1,900 | 1, 1, 0 | 0.67 |" in orion.render(ran)
+
+
+def test_neither_a_ninth_of_the_time_nor_a_lower_f1_reaches_the_bar() -> None:
+    slow = orion.verdict([ours(6.0, 400.0), orions(54.0, Counts(1, 1, 0))])
+    assert "9.0 times as long" in slow
+    assert "missed. Bar 500 MiB: 400 of ours, 1,900 of Orion's: reached." in slow
+    weak = orion.Ran("A-6", "Forewarn", 6.0, 1.0, 400.0, Counts(1, 1, 0))
+    assert ": missed. Bar" in orion.verdict([weak, orions(300.0, Counts(1, 0, 0))])

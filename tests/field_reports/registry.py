@@ -29,6 +29,7 @@ B, R, S, D = Part.DASHBOARDS, Part.REMEDIATION, Part.SIMULATOR, Part.DEPLOY
 RULES = "rules/sources.test.yml"
 HEALTH = "rules/prediction_health.test.yml"
 R01 = "field_reports/test_r01_utilisation_out_of_this_world"
+R07 = "field_reports/test_r07_the_monitor_warms_the_house"
 R10 = "field_reports/test_r10_"
 R40 = "field_reports/test_r40_six_hours_from_now"
 
@@ -47,12 +48,12 @@ CASES: dict[int, dict[Part, str]] = {
         E: "field_reports/test_r06_given_away_to_a_virtual_machine.py::declared_absence",
         M: "field_reports/test_r06_given_away_and_not_foretold.py::below_the_alert",
         A: f"{RULES}::left without a sign of failure",
-        S: "simulator/faults/test_more_lookalikes.py::def test_",
+        S: "simulator/faults/test_more_lookalikes.py::gpu_given_away",
     },
     7: {
-        M: "field_reports/test_r07_the_monitor_warms_the_house.py::raises_no_alert",
-        T: "field_reports/test_r07_the_monitor_warms_the_house_in_training.py::def test_r07",
-        E: "field_reports/test_r07_the_monitor_warms_the_house_on_a_node.py::def test_r07",
+        M: f"{R07}.py::raises_no_alert",
+        T: f"{R07}_in_training.py::no_window_of_training",
+        E: f"{R07}_on_a_node.py::names_the_power",
         A: f"{HEALTH}::outside the training range",
     },
     8: {
@@ -69,21 +70,21 @@ CASES: dict[int, dict[Part, str]] = {
         R: f"{R10}off_is_not_cool_and_healthy.py::stays_out_however_low",
         S: f"{R10}the_host_is_off_in_simulation.py::no_readings_of_its_host",
     },
-    11: {E: "field_reports/test_r11_only_thermal_is_ill.py::def test_"},
+    11: {E: "field_reports/test_r11_only_thermal_is_ill.py::newer_model_and_stay"},
     12: {
         E: "field_reports/test_r12_three_values_one_property.py::whatever_the_order",
-        F: "exporter/facility/test_equipment.py::def test_",
+        F: "field_reports/test_r12_three_values_one_property.py::beside_such_a_report",
     },
     14: {
         E: "field_reports/test_r14_logged_in_and_shut_out.py::one_log_in_a_quarter",
         F: "field_reports/test_r14_logged_in_and_shut_out.py::holds_for_the_facility",
     },
-    16: {R: "field_reports/test_r16_no_data_dressed_as_a_prediction.py::r16"},
+    16: {R: "field_reports/test_r16_no_data_dressed_as_a_prediction.py::nothing_is_done"},
     18: {
         R: "field_reports/test_r18_200_ok_please_log_in.py::r18_an_answer_without_any_data",
         T: "field_reports/test_r18_200_ok_please_log_in_to_history.py::fails_the_chunk",
     },
-    19: {T: "field_reports/test_r19_one_limit_three_faces.py::r19"},
+    19: {T: "field_reports/test_r19_one_limit_three_faces.py::missing_or_doubled"},
     20: {
         R: "field_reports/test_r20_two_exporters_while_they_roll.py::asked_joins_nothing",
         A: "rules/failure_likely.test.yml::two pages of one node make one alert",
@@ -93,10 +94,10 @@ CASES: dict[int, dict[Part, str]] = {
         R: "field_reports/test_r21_one_lost_scrape.py::no_second_episode",
         A: "rules/failure_likely.test.yml::a dip is bridged",
     },
-    23: {R: "field_reports/test_r23_i_am_moving_it_myself.py::r23"},
-    25: {R: "field_reports/test_r25_killed_and_put_back.py::r25"},
-    26: {R: "field_reports/test_r26_tainted_and_forgotten.py::r26"},
-    27: {R: "field_reports/test_r27_abdicating_at_the_first_slow_call.py::r27"},
+    23: {R: "field_reports/test_r23_i_am_moving_it_myself.py::owners_words"},
+    25: {R: "field_reports/test_r25_killed_and_put_back.py::makes_the_node_give_way"},
+    26: {R: "field_reports/test_r26_tainted_and_forgotten.py::said_aloud_with_its_time"},
+    27: {R: "field_reports/test_r27_abdicating_at_the_first_slow_call.py::never_costs_the_lease"},
     28: {
         R: "field_reports/test_r28_almost_the_same_name.py::not_exact_is_refused",
         E: "field_reports/test_r28_almost_the_same_name_on_a_node.py::letter_by_letter",
@@ -112,13 +113,13 @@ CASES: dict[int, dict[Part, str]] = {
         T: "model/training/artefacts/test_export.py::agree_on_every_output",
         Part.CI: "contracts/test_requirements.py::oldest_runtime_is_tested",
     },
-    33: {R: "field_reports/test_r33_401_for_ever.py::r33"},
+    33: {R: "field_reports/test_r33_401_for_ever.py::every_rotation_counts"},
     34: {
         R: "field_reports/test_r34_the_second_rotation_of_the_webhook.py::every_rotation",
         E: "field_reports/test_r34_the_second_rotation_of_the_exporter.py::every_rotation",
         D: "deploy/test_manifests.py::mounted_volume",
     },
-    36: {T: "field_reports/test_r36_half_past_two_twice.py::r36"},
+    36: {T: "field_reports/test_r36_half_past_two_twice.py::nothing_of_the_list_is_used"},
     37: {
         T: "field_reports/test_r37_a_column_that_never_moves.py::scales_have_a_floor",
         M: "field_reports/test_r37_a_column_that_never_moves_in_a_nodes_own_model.py"

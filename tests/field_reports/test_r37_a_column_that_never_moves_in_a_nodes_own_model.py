@@ -13,6 +13,7 @@ from model.cli import BUNDLED
 from simulator.history import record
 from simulator.scenario import Scenario
 from tests.factories import artefact
+from tests.factories.levels import alert_levels
 from tests.model.bundled.replaying import DAY, inputs
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ LIMIT, ERRORS = "gpu_power_limit_watts", "gpu_memory_correctable_errors_total"
 INLET, MEMORY = "node_inlet_temperature_celsius", "gpu_memory_temperature_celsius"
 LIVE = {LIMIT: 690.0, ERRORS: 1.0, INLET: 25.0, MEMORY: 71.0}
 STEPS, LENGTH = 600, 64
-ALERT = 0.2
+ALERT = alert_levels()["warning"]["24h"]
 """The lowest probability within 24 h that is an alert."""
 
 

@@ -1,8 +1,8 @@
 """False alerts on many node-weeks in which nothing fails: what a few weeks cannot bound.
 
 Half of the nodes are healthy for their whole week, on each of the others one
-look-alike happens, which is how often `simulator.mix` holds that one does (0.1
-a day).  A record is first looked at sparsely; one that comes within reach of a
+look-alike happens: 0.071 a node-day, where `simulator.mix` holds 0.1 for the
+field.  A record is first looked at sparsely; one that comes within reach of a
 threshold is replayed as densely as everywhere else.
 
 Beside nodes that fail, so many quiet ones also tell whether a probability means

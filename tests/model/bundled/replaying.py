@@ -24,13 +24,14 @@ DAY = list(schema.HORIZONS).index("24h")
 class Told(NamedTuple):
     """What the artefact said: `hours` [step] before the failure (or since the start if none),
     `node` [step, horizon], `cause` [step, cause, horizon], `gpu` [step, gpu, horizon],
-    `contribution` [step, gpu, channel]."""
+    `contribution` [step, gpu, channel], `score` [step, gpu]."""
 
     hours: NDArray[np.float64]
     node: NDArray[np.float32]
     cause: NDArray[np.float32]
     gpu: NDArray[np.float32]
     contribution: NDArray[np.float32]
+    score: NDArray[np.float32]
 
 
 def watch(
@@ -56,7 +57,7 @@ def watch(
         said = predictor.predict(window, state)
         state = said.state
         if end >= length:
-            parts.append((said.node, said.cause, said.gpu, said.contribution))
+            parts.append((said.node, said.cause, said.gpu, said.contribution, said.score))
     at = np.arange(length - 1, values.shape[1]) / 60.0
     failure = history.failure
     before = at if failure is None else failure.time_seconds / HOUR - at

@@ -40,7 +40,7 @@ def test_inspect_tells_the_range_of_a_channel_in_training(
 ) -> None:
     ranges = {"node_power_watts": (500.0, 3_000.0)}
     cli.main(["inspect", str(artefact.write(tmp_path / "a.onnx", training_ranges=ranges))])
-    assert "healthy in training from 500 to 3000" in capsys.readouterr().out
+    assert "training range 500 to 3000" in capsys.readouterr().out
 
 
 def test_inspect_prints_the_metadata_for_programs(
