@@ -239,6 +239,7 @@ class Grid:
             now,
             expected=self._roster.expected(self.declared),
             expected_count=self._roster.expected_count(self.declared),
+            installed_count=self._roster.installed_count(self.declared),
         )
 
     def _current(self, now: float) -> Forecast:

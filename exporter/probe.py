@@ -135,6 +135,7 @@ def _snapshot(settings: Settings, findings: Iterable[Finding], now: float) -> No
         now,
         expected=roster.expected(declared),
         expected_count=roster.expected_count(declared),
+        installed_count=roster.installed_count(declared),
     )
 
 

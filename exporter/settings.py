@@ -132,6 +132,7 @@ class ModelSettings(Section, frozen=True):
     check_interval_seconds: float = 10.0
     drift_limit_ratio: float = 0.05
     stale_after_seconds: float | None = 31_536_000.0
+    any_gpu_count: bool = False
 
     def __post_init__(self) -> None:
         """Check what the types cannot say."""
@@ -141,7 +142,7 @@ class ModelSettings(Section, frozen=True):
 
     def trust(self) -> Trust:
         """Return where doubt in a model begins."""
-        return Trust(self.drift_limit_ratio, self.stale_after_seconds)
+        return Trust(self.drift_limit_ratio, self.stale_after_seconds, self.any_gpu_count)
 
 
 class GpuSettings(Section, frozen=True):

@@ -40,6 +40,8 @@ class Training(msgspec.Struct, frozen=True):
     """What the artefact was trained on: wall-clock range (seconds), grid rows, episodes, seed.
 
     `left_out` are the kinds of story that were kept from it on purpose, for an evaluation.
+    `gpus` are the numbers of GPUs that its nodes had; of a node's own model those of the
+    fleet's, which taught it what evidence is worth; empty where that was not told.
     """
 
     first_timestamp: float
@@ -48,6 +50,7 @@ class Training(msgspec.Struct, frozen=True):
     episodes: int
     seed: int
     left_out: tuple[str, ...] = ()
+    gpus: tuple[int, ...] = ()
 
 
 class Evaluation(msgspec.Struct, frozen=True):

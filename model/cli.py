@@ -83,7 +83,7 @@ def parser() -> argparse.ArgumentParser:
     inspect.add_argument("--json", action="store_true", help="print the metadata as JSON")
     inspect.set_defaults(run=_inspect)
     complete = commands.add_parser(
-        "complete", help="add training ranges and base rate to an artefact of an earlier version"
+        "complete", help="add to an artefact of an earlier version what it does not tell of itself"
     )
     complete.add_argument("file", type=Path, help="the .onnx file, replaced in one instant")
     complete.set_defaults(run=_complete)
@@ -145,9 +145,7 @@ def _complete(arguments: argparse.Namespace) -> None:
     from model.training.artefacts import completion
 
     done = completion.complete(arguments.file)
-    print(
-        f"{arguments.file}: {'training ranges and base rate added' if done else 'has them already'}"
-    )
+    print(f"{arguments.file}: {'what it lacked was added' if done else 'tells everything already'}")
 
 
 def _train(arguments: argparse.Namespace) -> int:

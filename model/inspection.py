@@ -55,7 +55,9 @@ def _date(seconds: float) -> str:
 
 def _trained_on(info: ArtefactInfo) -> str:
     without = f", without {', '.join(info.training.left_out)}" if info.training.left_out else ""
-    return f"{info.training.episodes} episodes, {info.training.rows} rows{without}"
+    sizes = " and ".join(map(str, info.training.gpus))
+    of = f", nodes of {sizes} GPUs" if sizes else ""
+    return f"{info.training.episodes} episodes, {info.training.rows} rows{of}{without}"
 
 
 def _history(info: ArtefactInfo) -> tuple[str, ...]:

@@ -6,6 +6,9 @@ node's GPUs is: one sick GPU is what the model is there for, a node all of
 whose GPUs are strange is one that it does not know.  Averaged over a day, and
 doubted are the quantities that were nearly always outside: a failing part is
 repaired before that, a foreign machine is strange from the first minute.
+
+What a node draws and how much coolant it takes goes by its number of GPUs, and
+that number is no range: a model that never saw a node of two doubts itself there.
 """
 
 from __future__ import annotations
@@ -35,6 +38,7 @@ class Doubt(StrEnum):
 
     DRIFTED = "drifted"
     STALE = "stale"
+    GPU_COUNT = "gpu_count"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +107,33 @@ def cold(info: ArtefactInfo) -> Drift:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Where doubt begins: share outside for good, seconds since the training (None: no limit)."""
+    """Where doubt begins: share outside for good, seconds since the training (None: no limit).
+
+    With `any_gpu_count` a model counts on nodes with other numbers of GPUs than it has seen.
+    """
 
     drift_limit_ratio: float
     stale_after_seconds: float | None
+    any_gpu_count: bool = False
 
-    def doubts(self, info: ArtefactInfo, drift: Drift, wall: float) -> frozenset[Doubt]:
-        """Return why a model may not drive remediation at `wall` (seconds since the epoch)."""
+    def doubts(
+        self, info: ArtefactInfo, drift: Drift, *, gpus: int | None, wall: float
+    ) -> frozenset[Doubt]:
+        """Return why a model may not drive remediation at `wall` (seconds since the epoch).
+
+        `gpus` is how many the node has, None while nobody knows.
+        """
         limit = self.stale_after_seconds
         holds = {
             Doubt.DRIFTED: drift.settled > self.drift_limit_ratio,
             Doubt.STALE: limit is not None and wall - info.trained_timestamp > limit,
+            Doubt.GPU_COUNT: not self.any_gpu_count and _never_seen(gpus, info.training.gpus),
         }
         return frozenset(doubt for doubt, held in holds.items() if held)
 
 
-UNLIMITED = Trust(drift_limit_ratio=1.0, stale_after_seconds=None)
+def _never_seen(gpus: int | None, trained: tuple[int, ...]) -> bool:
+    return gpus is not None and bool(trained) and gpus not in trained
+
+
+UNLIMITED = Trust(drift_limit_ratio=1.0, stale_after_seconds=None, any_gpu_count=True)

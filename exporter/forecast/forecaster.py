@@ -134,7 +134,7 @@ class Forecaster:
         window = memory.window.push(windows.row(snapshot), position.wall)
         prediction, memory = _predict(replace(memory, window=window), in_force)
         forecast = self._judge(window, snapshot, in_force, prediction, position)
-        return memory, self._with_doubts(forecast, memory.drift)
+        return memory, self._with_doubts(forecast, memory.drift, snapshot.installed_count)
 
     def relive(
         self,
@@ -206,13 +206,12 @@ class Forecaster:
             step_seconds=self.step_seconds,
         )
 
-    def _with_doubts(self, forecast: Forecast, drift: Drift) -> Forecast:
+    def _with_doubts(self, forecast: Forecast, drift: Drift, gpus: int | None) -> Forecast:
         if forecast.in_force is None:
             return forecast
         info = forecast.in_force.predictor.info
-        return replace(
-            forecast, drift=drift, doubts=self.trust.doubts(info, drift, forecast.timestamp)
-        )
+        doubts = self.trust.doubts(info, drift, gpus=gpus, wall=forecast.timestamp)
+        return replace(forecast, drift=drift, doubts=doubts)
 
     def _state(
         self,

@@ -61,7 +61,13 @@ class Roster:
         """Return how many GPUs must report, None while nobody knows."""
         if declared.uuids:
             return len(set(declared.uuids) - declared.away)
-        count = self.highest if declared.count is None else declared.count
-        if not count:
+        count = self.installed_count(declared)
+        if count is None:
             return None
         return count - len({gpu.uuid for gpu in self.known[:count]} & declared.away)
+
+    def installed_count(self, declared: Declared) -> int | None:
+        """Return how many GPUs the node has, those away on purpose too; None while nobody knows."""
+        if declared.uuids:
+            return len(set(declared.uuids))
+        return (self.highest if declared.count is None else declared.count) or None

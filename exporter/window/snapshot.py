@@ -43,6 +43,8 @@ class NodeSnapshot:
     sources: Mapping[SourceName, SourceStatus]
     ages: Mapping[Place, float] = field(default_factory=dict)
     """Seconds since a reading that takes turns with others, and is held meanwhile, was read."""
+    installed_count: int | None = None
+    """GPUs of the node, those that are away on purpose too; None while nobody knows."""
 
     @property
     def gpu_missing(self) -> bool:
@@ -82,6 +84,7 @@ def take(
     *,
     expected: tuple[Gpu, ...],
     expected_count: int | None = None,
+    installed_count: int | None = None,
 ) -> NodeSnapshot:
     """Merge the sources' latest outcomes as they stand at `now` (monotonic seconds)."""
     values: dict[Place, float] = {}
@@ -115,6 +118,7 @@ def take(
         departures=_departures(statuses, expected, present),
         sources={status.name: status for status in statuses},
         ages=ages,
+        installed_count=installed_count,
     )
 
 

@@ -1,11 +1,12 @@
 """Failures that the data themselves show, and the times that prove nothing.
 
 A failure is the first of: a positive XID that appears, a row remap that fails,
-a double-bit error, a recovery action that asks for a reset, a GPU that is
-missing for three steps while its siblings report, a thermal shutdown.  XIDs of
-applications are no failures, on purpose: a good predictor must not fire on
+a double-bit error, a recovery action that asks for a reset, a GPU at work that
+is missing for three steps while its siblings report, a thermal shutdown.  XIDs
+of applications are no failures, on purpose: a good predictor must not fire on
 them.  Whatever follows a driver load, a change of MIG layout or a reload of the
-source is not judged either way.
+source is not judged either way, nor is a GPU that leaves at rest, with nothing
+but its absence against it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from model.sources import dcgm
 from model.sources.xid import HARDWARE, XidClass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -82,6 +83,8 @@ CLEARED_STEPS = 3
 MERGE_SECONDS = 15 * 60
 RELOAD_STEPS, AFTER_STEPS, LEAVING_STEPS, LOAD_STEPS = 2, 15, 10, 5
 """A source silent for so long was restarted; what follows it, or leaves before it, is doubtful."""
+BUSY_STEPS = 3
+"""A GPU that worked so lately was at work: between two steps of a job it rests for less."""
 SHUTDOWN_MARGIN_CELSIUS = {MARGINS[0]: 1.0, MARGINS[1]: -8.0}
 """At or below this, what left was shut down by heat; thermal slowdown begins at 0."""
 ACTIONS = (1.0, 2.0, 4.0)
@@ -115,8 +118,13 @@ def signs(record: Record) -> Signs:
     doubted = {False: doubtful(record, before=0), True: doubtful(record, before=LEAVING_STEPS)}
     for gpu, uuid in enumerate(record.uuids):
         last = -np.inf
-        for step, cause, sign in sorted(_of_gpu(record, gpu, risen), key=lambda one: one[0]):
+        shown = sorted(_of_gpu(record, gpu, risen), key=lambda one: one[0])
+        for place, (step, cause, sign) in enumerate(shown):
             time = float(record.start + step * STEP_SECONDS)
+            alone = sign is Sign.GPU_MISSING and not _second_sign(record, gpu, shown, place)
+            if alone and time - last > MERGE_SECONDS:
+                unjudged.append(time)
+                continue
             if doubted[sign in ABSENCES][step]:
                 unjudged.append(time)
             elif time - last > MERGE_SECONDS:
@@ -125,6 +133,20 @@ def signs(record: Record) -> Signs:
     return Signs(
         tuple(sorted(found, key=lambda one: (one.time, one.uuid))), tuple(sorted(unjudged))
     )
+
+
+def _second_sign(
+    record: Record, gpu: int, shown: Sequence[tuple[int, Cause, Sign]], place: int
+) -> bool:
+    """Tell whether more than its absence speaks against a GPU: work, or a sign soon after.
+
+    Devices also leave on purpose, alone and at rest.
+    """
+    step, later = shown[place][0], shown[place + 1 :]
+    if any((other - step) * STEP_SECONDS <= MERGE_SECONDS for other, _, _ in later):
+        return True
+    lately = record.channel(UTILISATION)[gpu, max(0, step - BUSY_STEPS) : step]
+    return bool((lately > 0).any())
 
 
 def doubtful(record: Record, *, before: int) -> NDArray[np.bool_]:

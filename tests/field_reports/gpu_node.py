@@ -18,6 +18,7 @@ from exporter.forecast.shelf import ModelShelf
 from exporter.grid import Grid
 from exporter.page.publish import Page
 from exporter.readings import SourceName, SourceReadings
+from exporter.settings import ModelSettings
 from exporter.window.roster import Declared
 from tests.factories import artefact
 from tests.factories.sources import Scripted, Ticks
@@ -74,7 +75,10 @@ class GpuNode:
         self.grid = Grid(
             "n1",
             forecaster=Forecaster(
-                step_seconds=STEP_SECONDS, minimum_fill_ratio=0.25, bmc_configured=bmc is not None
+                step_seconds=STEP_SECONDS,
+                minimum_fill_ratio=0.25,
+                bmc_configured=bmc is not None,
+                trust=ModelSettings().trust(),
             ),
             collectors=self.collectors,
             shelf=shelf,

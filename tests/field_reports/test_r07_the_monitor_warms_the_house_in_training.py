@@ -12,11 +12,9 @@ pytest.importorskip("torch", reason="needs the train extra")
 import torch
 
 from model.history.access import Server
-from model.history.failures import LABEL_CHANNELS
 from model.history.plan import Plan, PlannedNode
 from model.history.question import Address, Question
 from model.history.reader import connect
-from model.history.record import Lost, Record
 from model.history.regimes import regimes
 from model.history.timeline import Timeline
 from model.schema import STEP_SECONDS, WINDOW_STEPS
@@ -25,11 +23,11 @@ from model.training.network.scaling import Scaling
 from model.training.site.campaign import Campaign, Folders
 from model.training.site.past import SiteStock
 from simulator.faults import STORIES
-from simulator.history import NodeHistory, Recording, record_all
+from simulator.history import Recording, record_all
 from simulator.instruments.shown import SHOWN
 from simulator.physics.workload import Workload
 from simulator.scenario import Scenario
-from tests.factories.history import START, SimulatedSite
+from tests.factories.history import START, SimulatedSite, as_record
 from tests.factories.prometheus import FakePrometheus
 
 pytestmark = pytest.mark.training
@@ -112,16 +110,6 @@ def test_r07_two_levels_are_not_averaged_into_one_scale(
     assert wide > 2 * spread, "as one, both levels would be usual, and neither known"
     assert centre > both + 10.0
     assert spread == 10.0, "the floor: rest is a level"
-
-
-def as_record(history: NodeHistory) -> Record:
-    names = [name for name in LABEL_CHANNELS if name in history.channels]
-    values = history.values[:, :, [history.channels.index(name) for name in names]]
-    present = ~np.isnan(values[:, :, [name != "gpu_xid_code" for name in names]]).all(-1)
-    uuids = tuple(map(str, range(len(values))))
-    steps = values.shape[1]
-    told = (values, present, np.zeros(steps, bool), Lost.nothing(steps))
-    return Record(history.node, START, tuple(names), uuids, *told)
 
 
 @pytest.mark.parametrize("workload", [Workload.IDLE, Workload.MIXED])

@@ -49,7 +49,7 @@ def evaluate(
     with_rivals: bool, place: Place | None = None,
 ) -> None:  # fmt: skip
     """Replay the artefact at `path` over the test split beside its rivals; print and write."""
-    console = Console()
+    console = Console(highlight=False, markup=False, soft_wrap=True)
     predictor = runtime.load(path)
     whole = profile == "full"
     section = Sections(place, "test" if whole else profile, held_to_bars=whole)
@@ -61,7 +61,7 @@ def evaluate(
         beside = _rivals(predictor, size, seed, profile, tell) if with_rivals else ()
         judged = replayed(predictor, planned, seed, profile, tell, beside)
     text, held = table.render(judged), bars.table(of_split.bars(judged, parity))
-    console.print(f"{text}\n\n{held}", highlight=False, soft_wrap=True, markup=False)
+    console.print(f"{text}\n\n{held}")
     version = f"version {predictor.info.version}"
     section.fill(version, text if whole else table.brief(judged), held)
     told = f"{path.name}, {version}, {predictor.info.provenance}"
@@ -80,7 +80,7 @@ def count_quiet(
 
     Those of the test split that do are replayed beside them, for calibration and recall.
     """
-    console = Console()
+    console = Console(highlight=False, markup=False, soft_wrap=True)
     predictor = runtime.load(path)
     whole = profile == "full"
     section = Sections(place, "quiet" if whole else f"quiet-{profile}", held_to_bars=whole)
@@ -94,7 +94,7 @@ def count_quiet(
         data = f"simulated quiet split of seed {seed}, {profile} visibility"
         report = quiet.watch(predictor, watched, data, failing)
     text, held = quiet_table.render(report), bars.table(of_quiet.bars(report))
-    console.print(f"{text}\n\n{held}", highlight=False, soft_wrap=True, markup=False)
+    console.print(f"{text}\n\n{held}")
     section.fill(f"version {predictor.info.version}", text, held)
     if json is not None:
         export.write(json, _json(report))
@@ -114,7 +114,7 @@ def _parity(
     try:
         graph = constants.graph_of(path, predictor.info.names)
     except runtime.ModelRefused as error:
-        console.print(f"parity is not looked at: {error}", highlight=False, markup=False)
+        console.print(f"parity is not looked at: {error}")
         return None
     places = [SHOWN.index(name) for name in predictor.info.names]
     windows = some_windows(planned)[..., places]
@@ -126,7 +126,7 @@ def _say_written(console: Console, *written: Path | Place | None) -> None:
     for one in written:
         if one is not None:
             path = one.page if isinstance(one, Place) else one
-            console.print(f"wrote {path}", highlight=False)
+            console.print(f"wrote {path}")
 
 
 def replayed(

@@ -90,14 +90,14 @@ def leave_each_out(
 
     `artefact` is where TadGAN and constants are taken from; none given: they are fitted.
     """
-    console = Console()
+    console = Console(highlight=False, markup=False, soft_wrap=True)
     section = Sections(place, "strangers")
     section.check()
     told = "a fit of its own" if artefact is None else f"version {_version(artefact)}"
     with progress(console) as shown:
         found = turns(Run(recipe(size, seed), Bars(shown)), seed, artefact)
     whole, held = render(found), bars.table([bar(found)])
-    console.print(f"{whole}\n\n{held}", highlight=False, soft_wrap=True, markup=False)
+    console.print(f"{whole}\n\n{held}")
     section.fill(told, whole, held)
     if json_path is not None:
         write(json_path, msgspec.json.format(msgspec.json.encode(found)) + b"\n")

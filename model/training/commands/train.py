@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def train(recipe: Recipe, out: Path, *, with_weights: bool = False) -> None:
     """Train, check, judge and write; a diverged run writes nothing and exits."""
-    console = Console()
+    console = Console(highlight=False, markup=False, soft_wrap=True)
     with progress(console) as shown:
         report = Bars(shown)
         try:
@@ -43,6 +43,6 @@ def train(recipe: Recipe, out: Path, *, with_weights: bool = False) -> None:
     if with_weights:
         weights.save(weights.beside(out), trained.graph, made.version)
     export.write(out, made.blob)
-    console.print(table.render(made.judged), highlight=False, soft_wrap=True)
+    console.print(table.render(made.judged))
     console.print(f"\nframework and artefact differ by {made.parity:.1e} at most")
-    console.print(f"wrote {out}, {len(made.blob) / 1024:.0f} KiB", highlight=False)
+    console.print(f"wrote {out}, {len(made.blob) / 1024:.0f} KiB")

@@ -86,6 +86,11 @@ class Episode:
         """Until when the node was watched."""
         return float(self.hours[-1])
 
+    @property
+    def gpus(self) -> int:
+        """The highest number of GPUs that were read at once."""
+        return int((~np.isnan(self.readings)).any(axis=2).sum(axis=0).max(initial=0))
+
     def of(self, names: Sequence[str]) -> Episode:
         """Return the episode with these channels alone, in this order; raises `ValueError`."""
         if tuple(names) == self.channels:

@@ -77,6 +77,7 @@ class Run:
         self.recipe = recipe
         self.report = report
         self.stocks = simulated(recipe) if stocks is None else stocks
+        self._gpus: set[int] = set()
 
     def train(self) -> Trained:
         """Run all steps; raises `fit.Diverged`."""
@@ -106,6 +107,7 @@ class Run:
             steps = len(whole.hours)
             count = max(1, round(rows / 8 * steps / stock.quiet_steps))
             moments = np.sort(rng.integers(schema.WINDOW_STEPS, steps, count))
+            self._gpus.add(whole.gpus)
             seen = masked(whole, draw_profile(rng), rng)
             parts.append(torch.from_numpy(seen.windows(moments, schema.WINDOW_STEPS)))
         return torch.cat(same_width(parts))
@@ -177,6 +179,7 @@ class Run:
             episodes=stock.records,
             seed=self.recipe.seed,
             left_out=tuple(sorted(self.recipe.left_out)),
+            gpus=tuple(sorted(self._gpus)),
         )
 
 

@@ -69,7 +69,7 @@ def _tuned(campaign: Campaign, node: PlannedNode, about: ArtefactInfo) -> tuple[
     graph = finetune.tune(fleet, Windows(fit, held), tuning, seed)
     said = about.base_rate.origin if about.base_rate is not None else base_rate.FIELD
     origin = Origin("node", node.name, said)
-    trained = Trained(graph, _training(stocks[Split.FIT], seed))
+    trained = Trained(graph, _training(stocks[Split.FIT], seed, about.training.gpus))
     usual = sight.still(fleet.scaling)
     still = [name for name in sight.resting(fit, fleet.names) if name not in usual]
     return _written(campaign, origin, trained, stocks), ", ".join(still)
@@ -103,9 +103,9 @@ def _enough(stocks: dict[Split, SiteStock], timeline: Timeline, tuning: Tuning) 
         raise Kept(f"no quiet time after it to judge a tuned model by; left out: {out}")
 
 
-def _training(stock: SiteStock, seed: int) -> Training:
+def _training(stock: SiteStock, seed: int, gpus: tuple[int, ...]) -> Training:
     rows = stock.steps * GPUS_OF_A_WINDOW
-    return Training(*stock.span, rows, stock.records, seed)
+    return Training(*stock.span, rows, stock.records, seed, gpus=gpus)
 
 
 def _sample(stock: SiteStock, moments: int, seed: int) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,8 +15,10 @@ from exporter.forecast.shelf import InForce
 from exporter.readings import Place
 from exporter.window import snapshot
 from model import runtime
+from model.artefact import Training
 from tests.factories import artefact
 from tests.factories.sources import A, B, dcgm, gpus, up
+from tests.field_reports.gpu_node import GpuNode, healthy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,11 +91,26 @@ def test_doubt_begins_beyond_the_limits(
 ) -> None:
     trust = Trust(drift_limit_ratio=0.4, stale_after_seconds=100.0)
     wall = INFO.trained_timestamp + age_seconds
-    assert trust.doubts(INFO, after([row]), wall) == doubts
+    assert trust.doubts(INFO, after([row]), gpus=2, wall=wall) == doubts
 
 
 def test_without_a_limit_no_model_is_stale() -> None:
-    assert drift.UNLIMITED.doubts(INFO, drift.cold(INFO), 9e9) == frozenset()
+    assert drift.UNLIMITED.doubts(INFO, drift.cold(INFO), gpus=3, wall=9e9) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("trained", "gpus", "doubted"),
+    [((8,), 2, True), ((8,), 8, False), ((2, 8), 2, False), ((), 2, False), ((8,), None, False)],
+)
+def test_a_node_of_a_size_that_training_never_saw_is_no_node_of_the_model(
+    trained: tuple[int, ...], gpus: int | None, doubted: bool
+) -> None:
+    about = artefact.info(training=Training(1.6e9, 1.7e9, 1000, 10, 7, gpus=trained))
+    strict = Trust(drift_limit_ratio=1.0, stale_after_seconds=None)
+    told = strict.doubts(about, drift.cold(about), gpus=gpus, wall=9e9)
+    assert told == ({Doubt.GPU_COUNT} if doubted else set())
+    wide = replace(strict, any_gpu_count=True)
+    assert not wide.doubts(about, drift.cold(about), gpus=gpus, wall=9e9)
 
 
 def test_a_forecast_tells_the_drift_and_another_model_begins_anew(tmp_path: Path) -> None:
@@ -113,3 +131,13 @@ def test_a_forecast_tells_the_drift_and_another_model_begins_anew(tmp_path: Path
     assert (told.drift.ratio, told.doubts) == (0.5, {Doubt.DRIFTED})
     memory, told = forecaster.advance(memory, known(1_000.0), other, Position(60.0, 1.7e9))
     assert (told.drift.ratio, told.doubts) == (0.0, frozenset())
+
+
+@pytest.mark.parametrize(("trained", "shown"), [((4,), 1.0), ((4, 8), 0.0)])
+def test_the_page_says_that_the_model_knows_no_node_of_this_size(
+    tmp_path: Path, trained: tuple[int, ...], shown: float
+) -> None:
+    about = Training(1.6e9, 1.7e9, 1000, 10, 7, gpus=trained)
+    node = GpuNode(tmp_path, lambda interval: (200, healthy(interval).encode()), training=about)
+    node.live(3)
+    assert node.series()['forewarn_model_doubted{node="n1",reason="gpu_count"}'] == shown

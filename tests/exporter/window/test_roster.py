@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from exporter.window.roster import Declared, Roster
 from tests.factories.sources import A, B, gpus
 
@@ -46,3 +48,18 @@ def test_a_count_is_expected_beyond_what_was_seen() -> None:
     roster = Roster().saw(gpus(A))
     assert roster.expected_count(Declared(count=2)) == 2
     assert uuids(roster, Declared(count=2)) == [A]
+
+
+@pytest.mark.parametrize(
+    ("declared", "installed"),
+    [
+        (Declared(), 2),
+        (Declared(away=frozenset({A})), 2),
+        (Declared(count=8), 8),
+        (Declared(uuids=(A, B, C), away=frozenset({C})), 3),
+    ],
+)
+def test_a_gpu_that_is_lost_or_away_is_still_the_nodes(declared: Declared, installed: int) -> None:
+    roster = Roster().saw(gpus(A, B)).saw(gpus(B))
+    assert roster.installed_count(declared) == installed
+    assert Roster().installed_count(Declared()) is None

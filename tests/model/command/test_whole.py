@@ -58,8 +58,8 @@ def test_an_artefact_of_an_earlier_version_is_completed_once(
     assert cli.main(["complete", str(path)]) == 0
     assert cli.main(["complete", str(path)]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        f"{path}: training ranges and base rate added",
-        f"{path}: has them already",
+        f"{path}: what it lacked was added",
+        f"{path}: tells everything already",
     ]
     assert runtime.load(path).info.training_ranges == whole.training_ranges
 

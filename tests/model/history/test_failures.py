@@ -8,9 +8,14 @@ import pytest
 from model.history.failures import Sign, cause_of, signs
 from model.schema import Cause
 from model.sources.xid import HARDWARE
-from tests.factories.history import at, lose, record
+from simulator.history import Recording, record_all
+from simulator.physics.workload import Workload
+from simulator.scenario import Scenario
+from tests.factories.history import as_record, at, lose, record
 
 XID, ENERGY = "gpu_xid_code", "gpu_energy_joules_total"
+UTILISATION = "gpu_utilization_ratio"
+HOUR = 3_600.0
 
 
 def found(one) -> list[tuple[float, str, Cause, Sign]]:
@@ -72,9 +77,36 @@ def test_a_recovery_action_that_asks_for_a_drain_is_none() -> None:
 
 def test_a_gpu_that_is_gone_for_three_steps_has_failed_and_for_two_has_not() -> None:
     one = record(200)
+    one.channel(UTILISATION)[:] = 0.9
     lose(one, 0, 50, 52)
     lose(one, 1, 120)
     assert found(one) == [(at(120), "B", Cause.DEVICE, Sign.GPU_MISSING)]
+
+
+@pytest.mark.parametrize("work", [0.0, np.nan])
+def test_a_gpu_that_leaves_at_rest_and_accused_by_nothing_proves_nothing(work: float) -> None:
+    one = record(200)
+    one.channel(UTILISATION)[:] = work
+    one.channel(UTILISATION)[:, :100] = 0.9
+    lose(one, 1, 120)
+    told = signs(one)
+    assert told.failures == ()
+    assert told.unjudged == (at(120),)
+
+
+def test_a_code_soon_after_is_the_second_sign() -> None:
+    one = record(200)
+    lose(one, 1, 120)
+    one.channel(XID)[1, 130:] = 79.0
+    assert found(one) == [(at(120), "B", Cause.DEVICE, Sign.GPU_MISSING)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_idle_gpu_that_the_simulator_gives_away_is_no_failure_of_the_site(seed: int) -> None:
+    away = Scenario("gpu-given-away", HOUR, 3 * HOUR, severity=0.9, gpu=1, workload=Workload.IDLE)
+    told = signs(as_record(next(record_all([Recording(away, "n1", seed)], steps=300, gpus=2))))
+    assert told.failures == ()
+    assert len(told.unjudged) == 1
 
 
 def test_a_gpu_that_left_hot_was_shut_down_by_heat() -> None:

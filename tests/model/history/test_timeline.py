@@ -12,6 +12,7 @@ from tests.factories.history import HOUR_STEPS, at, lose, record
 
 DAY_STEPS = 24 * HOUR_STEPS
 XID = "gpu_xid_code"
+UTILISATION = "gpu_utilization_ratio"
 
 
 def cut(one, *incidents: Incident) -> list[tuple[float, float, float | None]]:
@@ -41,10 +42,19 @@ def test_a_failure_ends_its_stretch_two_hours_later_and_has_a_week_before_it() -
 
 def test_nothing_is_learned_until_a_lost_gpu_is_back() -> None:
     one = record(2 * DAY_STEPS)
+    one.channel(UTILISATION)[1, :600] = 0.9
     lose(one, 1, 600, 1_200)
     told = timeline(one, [])
     assert [(s.start, s.end) for s in told.stretches] == [(at(0), at(720)), (at(1_200), at(2_880))]
     assert told.left_out_hours == {LeftOut.REPAIR: 8}
+
+
+def test_a_gpu_that_is_given_away_leaves_half_an_hour_out_and_no_failure() -> None:
+    one = record(2 * DAY_STEPS)
+    lose(one, 1, 600, 1_200)
+    told = timeline(one, [])
+    assert told.failures == ()
+    assert [(s.start, s.end) for s in told.stretches] == [(at(0), at(585)), (at(615), at(2_880))]
 
 
 def test_a_flag_that_stays_keeps_the_node_out() -> None:
@@ -56,6 +66,7 @@ def test_a_flag_that_stays_keeps_the_node_out() -> None:
 def test_another_gpu_in_its_place_ends_the_repair() -> None:
     one = record(2 * DAY_STEPS, gpus=3)
     lose(one, 2, 0, 1_000)
+    one.channel(UTILISATION)[1, :600] = 0.9
     lose(one, 1, 600)
     assert [(s, e) for s, e, _ in cut(one)] == [(at(0), at(720)), (at(1_000), at(2_880))]
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from exporter.forecast import drift
+from exporter.forecast.drift import Doubt
 from exporter.settings import ModelSettings
 from model import runtime
 from model.cli import BUNDLED
@@ -21,6 +22,7 @@ from simulator.scenario import HEALTHY, Scenario
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from exporter.forecast.drift import Drift
     from model.artefact import ArtefactInfo
 
 STEPS = 1_440
@@ -44,7 +46,13 @@ def info(tmp_path_factory: pytest.TempPathFactory) -> ArtefactInfo:
 
 
 def drift_after(info: ArtefactInfo, scenario: Scenario, readings: dict[str, float]) -> float:
-    (history,) = record_all([Recording(scenario, "n1", 5)], steps=STEPS, step_seconds=60)
+    return settled(info, scenario, readings).settled
+
+
+def settled(
+    info: ArtefactInfo, scenario: Scenario, readings: dict[str, float], gpus: int = 8
+) -> Drift:
+    (history,) = record_all([Recording(scenario, "n1", 5)], steps=STEPS, gpus=gpus)
     whole = episode(history)
     columns = [whole.channels.index(name) for name in info.training_ranges]
     rows = whole.readings[:, :, columns].astype(np.float64)
@@ -53,7 +61,7 @@ def drift_after(info: ArtefactInfo, scenario: Scenario, readings: dict[str, floa
     held = drift.cold(info)
     for step in range(STEPS):
         held = held.after(rows[:, step], info)
-    return held.settled
+    return held
 
 
 LIMIT = ModelSettings().drift_limit_ratio
@@ -68,6 +76,17 @@ def test_nothing_of_a_healthy_node_is_strange(info: ArtefactInfo) -> None:
 def test_a_fault_that_all_gpus_feel_stays_below_the_limit(info: ArtefactInfo, kind: str) -> None:
     fault = Scenario(kind=kind, onset_seconds=HOUR, duration_seconds=20 * HOUR, severity=0.95)
     assert drift_after(info, fault, {}) < LIMIT
+
+
+@pytest.mark.parametrize("gpus", [2, 4, 7, 8, 16])
+def test_the_shipped_model_is_doubted_on_healthy_nodes_of_another_size(
+    info: ArtefactInfo, gpus: int
+) -> None:
+    """Their flow alone is strange, and one quantity is no drift."""
+    held = settled(info, Scenario(), {}, gpus)
+    trust, wall = ModelSettings().trust(), info.trained_timestamp
+    assert Doubt.DRIFTED not in trust.doubts(info, held, gpus=8, wall=wall)
+    assert (Doubt.GPU_COUNT in trust.doubts(info, held, gpus=gpus, wall=wall)) == (gpus != 8)
 
 
 @pytest.mark.parametrize("two", [list(FOREIGN)[:2], list(FOREIGN)[2:4]], ids=["board", "case"])

@@ -37,7 +37,11 @@ def graph() -> Graph:
 
 def blob_of(graph: Graph, **changes: float) -> bytes:
     about = describe(
-        graph, Training(0, 1, 1, 1, 4), WORTH, version="v", **({"timestamp": 1.7e9} | changes)
+        graph,
+        Training(0, 1, 1, 1, 4, gpus=(8,)),
+        WORTH,
+        version="v",
+        **({"timestamp": 1.7e9} | changes),
     )
     return export.serialise(export.export(graph), about)
 
@@ -110,7 +114,8 @@ def test_an_artefact_without_ranges_is_completed_and_answers_as_before(
     graph: Graph, path: Path, tmp_path: Path
 ) -> None:
     whole, old = runtime.load(path), tmp_path / "old.onnx"
-    before = msgspec.structs.replace(whole.info, training_ranges={})
+    uncounted = msgspec.structs.replace(whole.info.training, gpus=())
+    before = msgspec.structs.replace(whole.info, training_ranges={}, training=uncounted)
     export.write(old, export.serialise(onnx.load(path), before))
     assert completion.complete(old)
     assert runtime.load(old).info == whole.info
