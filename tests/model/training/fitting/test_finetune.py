@@ -88,6 +88,39 @@ def test_a_tuning_that_rebuilds_worse_is_refused(fleet: Graph, windows: Windows)
         finetune.tune(fleet, astray, Tuning(iterations=40, batch=16, learning_rate=0.05), 7)
 
 
+@pytest.mark.parametrize(
+    ("of_fleet", "tuned", "kept"),
+    [(0.01, 0.06, True), (0.01, 0.05, False), (0.3, 0.06, False), (0.3, 0.31, True)],
+)
+def test_a_tuned_model_that_alarms_in_quiet_time_is_refused_unless_the_fleets_does(
+    fleet: Graph,
+    windows: Windows,
+    monkeypatch: pytest.MonkeyPatch,
+    of_fleet: float,
+    tuned: float,
+    kept: bool,
+) -> None:
+    """What either says there is given: a fit of seconds alarms nowhere."""
+
+    def said(graph: Graph, held: torch.Tensor) -> float:
+        assert held is windows.held
+        return of_fleet if graph is fleet else tuned
+
+    monkeypatch.setattr(finetune, "_highest", said)
+    if kept:
+        with pytest.raises(Kept, match=f"alarms in quiet time .*{tuned:.2f}, fleet {of_fleet:.2f}"):
+            finetune.tune(fleet, windows, TUNING, 7)
+    else:
+        assert finetune.tune(fleet, windows, TUNING, 7) is not fleet
+
+
+def test_the_highest_probability_is_that_of_the_worst_window(
+    fleet: Graph, windows: Windows
+) -> None:
+    each = [finetune._highest(fleet, one[None]) for one in windows.held]
+    assert finetune._highest(fleet, windows.held) == max(each) > 0.0
+
+
 def test_weights_come_back_as_they_were_and_only_for_their_own_artefact(
     fleet: Graph, tmp_path
 ) -> None:
