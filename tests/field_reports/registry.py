@@ -46,7 +46,7 @@ CASES: dict[int, dict[Part, str]] = {
     },
     6: {
         E: "field_reports/test_r06_given_away_to_a_virtual_machine.py::declared_absence",
-        M: "field_reports/test_r06_given_away_and_not_foretold.py::below_the_alert",
+        M: "field_reports/test_r06_given_away_and_not_foretold.py::stays_below_the_alert",
         A: f"{RULES}::left without a sign of failure",
         S: "simulator/faults/test_more_lookalikes.py::gpu_given_away",
     },
