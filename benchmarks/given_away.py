@@ -61,7 +61,7 @@ def main() -> None:
     """Print one line of Markdown for each time that the node was watched before."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", type=Path, nargs="?", default=BUNDLED)
-    parser.add_argument("--nodes", type=numbers.whole(1), default=24, help="per line (24)")
+    parser.add_argument("--nodes", type=numbers.whole(1), default=48, help="per line (48)")
     parser.add_argument("--seed", type=numbers.seed, default=60_000, help="of the first (60000)")
     arguments = parser.parse_args()
     predictor = runtime.load(arguments.file)
