@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 UNCHANGED = "gpu_unchanged_seconds"
 LOST = Place("node_dcgm_channels_lost")
 RELOADING = frozenset({Reason.EMPTY, Reason.NO_SAMPLES})
-ACTIVE_RATIO = 0.02
-"""Utilisation above which a GPU was at work when it left."""
 
 
 class PageWatch:
@@ -115,4 +113,4 @@ def _by_gpu(values: Mapping[Place, float]) -> dict[str, dict[str, float]]:
 
 def _was_busy(page: Folded, uuid: str) -> bool:
     shares = (page.values.get(Place(name, uuid), 0.0) for name in (dcgm.UTILISATION, dcgm.ENGINE))
-    return any(job.uuid == uuid for job in page.workloads) or max(shares) > ACTIVE_RATIO
+    return any(job.uuid == uuid for job in page.workloads) or max(shares) > dcgm.ACTIVE_RATIO

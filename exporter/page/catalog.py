@@ -55,7 +55,7 @@ HEALTH: tuple[Metric, ...] = (
     Metric("forewarn_missing_readings", G, (*NODE, "kind"), "Channels of GPUs and node without a value, by kind of missing."),
     Metric("forewarn_gpus_expected", G, NODE, "GPUs that must report; absent while nobody knows."),
     Metric("forewarn_gpus_seen", G, NODE, "GPUs that report; absent while they cannot be counted."),
-    Metric("forewarn_gpus_unexplained", G, NODE, "Missing GPUs whose absence does not look planned: at work, accused by an XID, or unseen by the BMC too."),
+    Metric("forewarn_gpus_unexplained", G, NODE, "Missing GPUs whose absence does not look planned: at work, accused by an XID, or accounted for by neither the BMC nor a reload of the source."),
     Metric("forewarn_gpu_departure_info", G, (*GPU, "after", "activity", "xid", "bmc"), "How a missing GPU left the page: what the source did meanwhile, whether the GPU was at work, and what else speaks of it."),
     Metric("forewarn_channel_blind", G, (*NODE, "channel"), "1 for a channel that dcgm-exporter delivers for no GPU: not in its counter list, or not supported."),
     Metric("forewarn_gpu_workload_info", G, (*GPU, "workload_namespace", "workload_pod", "workload_container"), "A pod that the source sees on the GPU."),

@@ -61,13 +61,15 @@ class Roster:
         """Return how many GPUs must report, None while nobody knows."""
         if declared.uuids:
             return len(set(declared.uuids) - declared.away)
-        count = self.installed_count(declared)
-        if count is None:
+        count = self.highest if declared.count is None else declared.count
+        if not count:
             return None
-        return count - len({gpu.uuid for gpu in self.known[:count]} & declared.away)
+        known = {gpu.uuid for gpu in self.known[:count]}
+        # One that was away before this process first looked has never been seen.
+        unseen = min(len(declared.away - {gpu.uuid for gpu in self.known}), count - len(known))
+        return count - len(known & declared.away) - unseen
 
     def installed_count(self, declared: Declared) -> int | None:
-        """Return how many GPUs the node has, those away on purpose too; None while nobody knows."""
-        if declared.uuids:
-            return len(set(declared.uuids))
-        return (self.highest if declared.count is None else declared.count) or None
+        """Return how many GPUs the node has, lost and away ones too; None while nobody knows."""
+        told = len(set(declared.uuids)) or declared.count or 0
+        return max(told, self.highest) or None

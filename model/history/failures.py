@@ -23,7 +23,7 @@ from model.sources import dcgm
 from model.sources.xid import HARDWARE, XidClass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -67,6 +67,7 @@ LABEL_CHANNELS = (
     TEMPERATURE,
     POWER,
     UTILISATION,
+    dcgm.ENGINE,
     dcgm.ENERGY,
     dcgm.LATCHED,
     REMAP_FAILED,
@@ -83,8 +84,8 @@ CLEARED_STEPS = 3
 MERGE_SECONDS = 15 * 60
 RELOAD_STEPS, AFTER_STEPS, LEAVING_STEPS, LOAD_STEPS = 2, 15, 10, 5
 """A source silent for so long was restarted; what follows it, or leaves before it, is doubtful."""
-BUSY_STEPS = 3
-"""A GPU that worked so lately was at work: between two steps of a job it rests for less."""
+BUSY_STEPS, LATELY_STEPS = 3, 15
+"""A GPU was at work when it was in one of so many known steps, none older than so many."""
 SHUTDOWN_MARGIN_CELSIUS = {MARGINS[0]: 1.0, MARGINS[1]: -8.0}
 """At or below this, what left was shut down by heat; thermal slowdown begins at 0."""
 ACTIONS = (1.0, 2.0, 4.0)
@@ -104,15 +105,20 @@ def cause_of(code: int) -> Cause:
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """Failures in order of time, and the times of signs that may have been planned."""
+    """Failures in order of time, and what may have been planned: times of signs, and absences.
+
+    `alone` are GPUs that left at rest, with nothing else against them.
+    """
 
     failures: tuple[Failure, ...]
     unjudged: tuple[float, ...]
+    alone: tuple[Failure, ...] = ()
 
 
 def signs(record: Record) -> Signs:
     """Return what the data show of all GPUs, merged within a quarter of an hour per GPU."""
     found: list[Failure] = []
+    alone: list[Failure] = []
     unjudged: list[float] = []
     risen = {name: _risen(record.channel(name)) for name in (HARDWARE_EVENTS, DOUBLE_BIT)}
     doubted = {False: doubtful(record, before=0), True: doubtful(record, before=LEAVING_STEPS)}
@@ -121,32 +127,41 @@ def signs(record: Record) -> Signs:
         shown = sorted(_of_gpu(record, gpu, risen), key=lambda one: one[0])
         for place, (step, cause, sign) in enumerate(shown):
             time = float(record.start + step * STEP_SECONDS)
-            alone = sign is Sign.GPU_MISSING and not _second_sign(record, gpu, shown, place)
-            if alone and time - last > MERGE_SECONDS:
-                unjudged.append(time)
-                continue
+            merges = time - last <= MERGE_SECONDS
             if doubted[sign in ABSENCES][step]:
                 unjudged.append(time)
-            elif time - last > MERGE_SECONDS:
+            elif sign is Sign.GPU_MISSING and not (
+                merges or _second_sign(record, gpu, shown[place:])
+            ):
+                alone.append(Failure(time, uuid, cause, sign))
+                continue
+            elif not merges:
                 found.append(Failure(time, uuid, cause, sign))
             last = time
-    return Signs(
-        tuple(sorted(found, key=lambda one: (one.time, one.uuid))), tuple(sorted(unjudged))
-    )
+    return Signs(_ordered(found), tuple(sorted(unjudged)), _ordered(alone))
 
 
-def _second_sign(
-    record: Record, gpu: int, shown: Sequence[tuple[int, Cause, Sign]], place: int
-) -> bool:
+def _ordered(found: Iterable[Failure]) -> tuple[Failure, ...]:
+    return tuple(sorted(found, key=lambda one: (one.time, one.uuid)))
+
+
+def _second_sign(record: Record, gpu: int, shown: Sequence[tuple[int, Cause, Sign]]) -> bool:
     """Tell whether more than its absence speaks against a GPU: work, or a sign soon after.
 
-    Devices also leave on purpose, alone and at rest.
+    `shown` begins with the absence.  Devices also leave on purpose, alone and at rest.
     """
-    step, later = shown[place][0], shown[place + 1 :]
-    if any((other - step) * STEP_SECONDS <= MERGE_SECONDS for other, _, _ in later):
-        return True
-    lately = record.channel(UTILISATION)[gpu, max(0, step - BUSY_STEPS) : step]
-    return bool((lately > 0).any())
+    step = shown[0][0]
+    soon = (sign for at, _, sign in shown[1:] if (at - step) * STEP_SECONDS <= MERGE_SECONDS)
+    return any(sign not in ABSENCES for sign in soon) or _was_busy(record, gpu, step)
+
+
+def _was_busy(record: Record, gpu: int, step: int) -> bool:
+    """Tell whether a GPU worked in its last known minutes before `step`."""
+    for name in (UTILISATION, dcgm.ENGINE):
+        lately = record.channel(name)[gpu, max(0, step - LATELY_STEPS) : step]
+        if (lately[~np.isnan(lately)][-BUSY_STEPS:] > dcgm.ACTIVE_RATIO).any():
+            return True
+    return False
 
 
 def doubtful(record: Record, *, before: int) -> NDArray[np.bool_]:

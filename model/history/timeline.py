@@ -98,12 +98,11 @@ class Timeline:
 def timeline(record: Record, incidents: Sequence[Incident]) -> Timeline:
     """Return the stretches of `record`; `incidents` are those of its node."""
     shown = signs(record)
-    closed, left_out = _closed(record, incidents, shown.unjudged)
-    failures = [
-        one
-        for one in merged(shown.failures, incidents, record)
-        if not any(begin <= one.time < end for begin, end in closed)
-    ]
+    named = [one for one in shown.alone if _meant(one, incidents, record)]
+    known = merged([*shown.failures, *named], incidents, record)
+    doubted = [*shown.unjudged, *(one.time for one in shown.alone if one not in named)]
+    closed, left_out = _closed(record, incidents, [at for at in doubted if not _near(at, known)])
+    failures = [one for one in known if not any(begin <= one.time < end for begin, end in closed)]
     repairs = [(one.time + AFTERMATH_SECONDS, _repaired(record, one)) for one in failures]
     left_out[LeftOut.REPAIR] += _hours(repairs)
     whole = [*closed, *((a, b) for a, b in repairs if b > a)]
@@ -114,6 +113,21 @@ def timeline(record: Record, incidents: Sequence[Incident]) -> Timeline:
     kept = tuple(one for one in cut if one.end - one.start >= LEAST_SECONDS)
     left_out[LeftOut.SHORT] += _hours((o.start, o.end) for o in cut if o not in kept)
     return Timeline(record.node, kept, +left_out, regimes(record), record.lost.conflicts)
+
+
+def _meant(alone: Failure, incidents: Sequence[Incident], record: Record) -> bool:
+    """Whether the site lists as a failure what was but an absence to the data."""
+    return any(
+        one.cause not in {PLANNED, APPLICATION}
+        and abs(alone.time - one.start) <= SAME_SECONDS
+        and _uuid(record, one.gpu) in {"", alone.uuid}
+        for one in incidents
+    )
+
+
+def _near(time: float, known: Sequence[Failure]) -> bool:
+    """Whether a failure that is beyond doubt is what a doubtful sign is a part of."""
+    return any(abs(one.time - time) <= UNJUDGED_SECONDS for one in known)
 
 
 def merged(
@@ -268,4 +282,6 @@ def _weeks(begin: float, end: float) -> list[Stretch]:
 
 
 def _hours(windows: Iterable[tuple[float, float]]) -> int:
-    return round(sum(max(0.0, b - a) for a, b in windows) / HOUR)
+    """Return whole hours, and one for less: what is left out is never told as nothing."""
+    hours = sum(max(0.0, b - a) for a, b in windows) / HOUR
+    return max(1, round(hours)) if hours > 0 else 0

@@ -62,6 +62,8 @@ RATIO_ROUNDING = 1.001
 """A ratio up to here is rounding of the source and reads as 1."""
 
 UTILISATION, ENGINE = "gpu_utilization_ratio", "gpu_engine_active_ratio"
+ACTIVE_RATIO = 0.02
+"""Either above this is work."""
 PROFILED = frozenset(
     {
         ENGINE,

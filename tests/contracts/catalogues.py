@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry
 
 from exporter.page import catalog as exporter_catalog
 from remediation.catalog import Catalog
+from tests.contracts.promql import reads
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = sorted((ROOT / "alerts").glob("*.rules.yml"))
@@ -36,7 +37,8 @@ def published() -> dict[str, set[str]]:
     for path in RULES:
         for rule in rules_of(path):
             if "record" in rule:
-                known.setdefault(rule["record"], set()).update(rule.get("labels", {}))
+                labels = {*rule.get("labels", {}), *reads(str(rule["expr"])).grouped_by}
+                known.setdefault(rule["record"], set()).update(labels)
     return known
 
 

@@ -107,7 +107,6 @@ class Run:
             steps = len(whole.hours)
             count = max(1, round(rows / 8 * steps / stock.quiet_steps))
             moments = np.sort(rng.integers(schema.WINDOW_STEPS, steps, count))
-            self._gpus.add(whole.gpus)
             seen = masked(whole, draw_profile(rng), rng)
             parts.append(torch.from_numpy(seen.windows(moments, schema.WINDOW_STEPS)))
         return torch.cat(same_width(parts))
@@ -167,6 +166,7 @@ class Run:
         """Yield the records of a stock, and report each when it is done with."""
         total = stock.quiet_records if quiet else stock.records
         for done, whole in enumerate(stock.episodes(quiet=quiet), 1):
+            self._gpus.add(whole.gpus)
             yield whole
             self.report(stage, done, total, whole.kind)
 

@@ -90,7 +90,8 @@ def test_a_refused_connection_is_tried_again(watched: Posting) -> None:
 
 
 def test_alerts_that_did_not_fit_are_only_counted(watched: Posting) -> None:
-    (call,) = watched.receiver.of("/few/200")
+    # A slow machine may post of the first before the last has come in.
+    call = watched.receiver.of("/few/200")[-1]
     assert call.body is not None
     assert len(call.body["alerts"]) == 2
     assert call.body["truncatedAlerts"] == 3

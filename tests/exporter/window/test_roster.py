@@ -55,6 +55,8 @@ def test_a_count_is_expected_beyond_what_was_seen() -> None:
     [
         (Declared(), 2),
         (Declared(away=frozenset({A})), 2),
+        (Declared(count=1), 2),
+        (Declared(uuids=(A,)), 2),
         (Declared(count=8), 8),
         (Declared(uuids=(A, B, C), away=frozenset({C})), 3),
     ],
@@ -63,3 +65,10 @@ def test_a_gpu_that_is_lost_or_away_is_still_the_nodes(declared: Declared, insta
     roster = Roster().saw(gpus(A, B)).saw(gpus(B))
     assert roster.installed_count(declared) == installed
     assert Roster().installed_count(Declared()) is None
+
+
+def test_a_gpu_that_was_away_before_the_first_page_is_not_expected() -> None:
+    roster = Roster().saw(gpus(A))
+    assert roster.expected_count(Declared(count=2, away=frozenset({C}))) == 1
+    assert roster.expected_count(Declared(count=2, away=frozenset({B, C}))) == 1
+    assert roster.expected_count(Declared(away=frozenset({C}))) == 1

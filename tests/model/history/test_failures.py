@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from model.history.failures import Sign, cause_of, signs
+from model.history.failures import Failure, Sign, cause_of, signs
 from model.schema import Cause
 from model.sources.xid import HARDWARE
 from simulator.history import Recording, record_all
@@ -91,7 +91,27 @@ def test_a_gpu_that_leaves_at_rest_and_accused_by_nothing_proves_nothing(work: f
     lose(one, 1, 120)
     told = signs(one)
     assert told.failures == ()
-    assert told.unjudged == (at(120),)
+    assert told.unjudged == ()
+    assert told.alone == (Failure(at(120), "B", Cause.DEVICE, Sign.GPU_MISSING),)
+
+
+def test_a_gpu_that_leaves_at_rest_twice_has_left_twice_and_not_failed() -> None:
+    one = record(200)
+    lose(one, 1, 120, 125)
+    lose(one, 1, 130)
+    told = signs(one)
+    assert told.failures == ()
+    assert [gone.time for gone in told.alone] == [at(120), at(130)]
+
+
+@pytest.mark.parametrize("channel", [UTILISATION, "gpu_engine_active_ratio"])
+def test_work_that_was_last_known_of_is_a_second_sign(channel: str) -> None:
+    one = record(200)
+    one.channel(channel)[1, :116] = 0.9
+    for name in (UTILISATION, "gpu_engine_active_ratio"):
+        one.channel(name)[1, 116:] = np.nan
+    lose(one, 1, 120)
+    assert found(one) == [(at(120), "B", Cause.DEVICE, Sign.GPU_MISSING)]
 
 
 def test_a_code_soon_after_is_the_second_sign() -> None:
@@ -106,7 +126,8 @@ def test_an_idle_gpu_that_the_simulator_gives_away_is_no_failure_of_the_site(see
     away = Scenario("gpu-given-away", HOUR, 3 * HOUR, severity=0.9, gpu=1, workload=Workload.IDLE)
     told = signs(as_record(next(record_all([Recording(away, "n1", seed)], steps=300, gpus=2))))
     assert told.failures == ()
-    assert len(told.unjudged) == 1
+    assert len(told.alone) == 1
+    assert told.unjudged == ()
 
 
 def test_a_gpu_that_left_hot_was_shut_down_by_heat() -> None:

@@ -55,6 +55,33 @@ def test_a_gpu_that_is_given_away_leaves_half_an_hour_out_and_no_failure() -> No
     told = timeline(one, [])
     assert told.failures == ()
     assert [(s.start, s.end) for s in told.stretches] == [(at(0), at(585)), (at(615), at(2_880))]
+    assert told.left_out_hours == {LeftOut.UNJUDGED: 1}
+
+
+@pytest.mark.parametrize("minutes", [-300, -16, -10, 0, 14, 16, 300])
+@pytest.mark.parametrize("gpu", ["", "B", "1"])
+def test_an_absence_that_the_list_calls_a_failure_is_one(minutes: int, gpu: str) -> None:
+    one = record(2 * DAY_STEPS)
+    lose(one, 1, 600, 1_200)
+    (failure,) = timeline(one, [listed(at(600 + minutes), "device", gpu=gpu)]).failures
+    assert failure.time == at(600 + min(0, minutes))
+    assert failure.cause is Cause.DEVICE
+
+
+@pytest.mark.parametrize("cause", ["planned", "application"])
+def test_what_the_list_acquits_does_not_make_one_of_it(cause: str) -> None:
+    one = record(2 * DAY_STEPS)
+    lose(one, 1, 600, 1_200)
+    assert timeline(one, [listed(at(600), cause, end=at(610))]).failures == ()
+    assert timeline(one, [listed(at(600), "device", gpu="A")]).failures[0].uuid == "A"
+
+
+def test_a_sibling_that_fails_while_another_leaves_at_rest_has_failed() -> None:
+    one = record(2 * DAY_STEPS)
+    lose(one, 1, 600, 1_200)
+    one.channel(XID)[0, 608:] = 79.0
+    (failure,) = timeline(one, []).failures
+    assert (failure.time, failure.uuid, failure.sign) == (at(608), "A", Sign.XID)
 
 
 def test_a_flag_that_stays_keeps_the_node_out() -> None:
