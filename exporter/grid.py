@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from exporter.window.snapshot import NodeSnapshot
 
 RESTING = 0.2
+UNSEEN_SECONDS = 900.0
+"""Nobody watched for longer than this: a GPU may have come back since, and left otherwise."""
 """Seconds between looks at whether the sources have been asked for the first time."""
 
 
@@ -139,7 +141,7 @@ class Grid:
         statuses = self._statuses()
         present = snapshots.seen(statuses, now)
         if present is not None:
-            self._roster = self._roster.saw(present)
+            self._roster = self._roster.saw(present, snapshots.departures(statuses))
         snapshot = self._snapshot(statuses, now)
         position = Position(now, self._clock.wall(), skipped)
         started = self._clock.monotonic()
@@ -190,7 +192,8 @@ class Grid:
             return
         if saved is None:
             return
-        self._roster = saved.roster
+        away = wall - saved.saved_wall > UNSEEN_SECONDS
+        self._roster = saved.roster.forgetting_departures() if away else saved.roster
         if saved.step_seconds != self._forecaster.step_seconds:
             self._log.warning(
                 "saved window has another step, starting cold", step_seconds=saved.step_seconds
@@ -240,6 +243,7 @@ class Grid:
             expected=self._roster.expected(self.declared),
             expected_count=self._roster.expected_count(self.declared),
             installed_count=self._roster.installed_count(self.declared),
+            departed=self._roster.departed,
         )
 
     def _current(self, now: float) -> Forecast:

@@ -18,7 +18,7 @@ import numpy as np
 
 from exporter.forecast import drift as drifts
 from exporter.forecast.drift import Drift
-from exporter.readings import Gpu
+from exporter.readings import Departure, Gpu
 from exporter.window.roster import Roster
 from exporter.window.window import CHANNELS, Window, empty
 
@@ -82,13 +82,13 @@ def load(path: Path, *, node: str, wall: float) -> Saved | None:
     blob = _read(path)
     if blob is None:
         return None
-    header, window, state, drift = _unpack(path, blob)
+    header, departed, window, state, drift = _unpack(path, blob)
     if header.node != node:
         raise StoreRefused(f"{path}: written for node {header.node!r}, expected {node!r}")
     if header.saved_wall > wall + FUTURE_TOLERANCE_SECONDS:
         ahead = header.saved_wall - wall
         raise StoreRefused(f"{path}: saved {ahead:.0f} s in the future: the clock was set back")
-    roster = Roster(tuple(Gpu(*pair) for pair in header.known), header.highest)
+    roster = Roster(tuple(Gpu(*pair) for pair in header.known), header.highest, departed)
     return Saved(
         node=node,
         step_seconds=header.step_seconds,
@@ -122,6 +122,7 @@ def _pack(saved: Saved) -> bytes:
         walls=saved.window.walls,
         state=saved.state,
         drift=np.array([saved.drift.outside, saved.drift.seen]),
+        departed=np.frombuffer(msgspec.json.encode(saved.roster.departed), np.uint8),
     )
     return buffer.getvalue()
 
@@ -137,7 +138,9 @@ def _read(path: Path) -> bytes | None:
         raise StoreRefused(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def _unpack(path: Path, blob: bytes) -> tuple[Header, Window, NDArray[np.float32], Drift]:
+def _unpack(
+    path: Path, blob: bytes
+) -> tuple[Header, tuple[Departure, ...], Window, NDArray[np.float32], Drift]:
     line, _, payload = blob.partition(b"\n")
     if not line.startswith(MAGIC):
         raise StoreRefused(f"{path}: not a window of this version, expected {MAGIC.decode()!r}")
@@ -146,7 +149,9 @@ def _unpack(path: Path, blob: bytes) -> tuple[Header, Window, NDArray[np.float32
     try:
         with np.load(io.BytesIO(payload), allow_pickle=False) as arrays:
             header = msgspec.json.decode(arrays["header"].tobytes(), type=Header)
-            # An earlier version did not save ages: then they are not known.
+            # An earlier version saved neither: then they are not known.
+            left = arrays["departed"].tobytes() if "departed" in arrays else b"[]"
+            departed = msgspec.json.decode(left, type=tuple[Departure, ...])
             before = arrays["before"]
             ages = arrays["ages"] if "ages" in arrays else np.full(before.shape, np.inf)
             window = _window(header, arrays["raw"], before, ages, arrays["walls"])
@@ -156,7 +161,7 @@ def _unpack(path: Path, blob: bytes) -> tuple[Header, Window, NDArray[np.float32
         raise StoreRefused(f"{path}: not readable as a window: {error}") from error
     if state.ndim != 2 or len(state) != len(window.uuids) or not np.isfinite(state).all():
         raise StoreRefused(f"{path}: model state of shape {state.shape} or not finite")
-    return header, window, state, drift
+    return header, departed, window, state, drift
 
 
 def _drift(averages: NDArray[np.float64]) -> Drift:

@@ -2,7 +2,8 @@
 
 Pure.  Without a word from the site, the highest number ever seen at once counts,
 and of the known GPUs those seen last: a replaced board takes its predecessor's
-place, a GPU that fell off the bus keeps its own.
+place, a GPU that fell off the bus keeps its own.  How one left is remembered with
+it, since a process that starts later cannot see that any more.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from exporter.readings import Gpu
+from exporter.readings import Departure, Gpu
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,25 +28,35 @@ class Declared:
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """GPUs ever seen, last seen first, and the highest number seen at once."""
+    """GPUs ever seen, last seen first, the highest number seen at once, and how some left."""
 
     known: tuple[Gpu, ...] = ()
     highest: int = 0
+    departed: tuple[Departure, ...] = ()
 
-    def saw(self, gpus: Sequence[Gpu]) -> Roster:
-        """Return the roster after a page that listed `gpus`."""
+    def saw(self, gpus: Sequence[Gpu], departures: Iterable[Departure] = ()) -> Roster:
+        """Return the roster after a page that listed `gpus`; `departures` as its source tells."""
         here = {gpu.uuid for gpu in gpus}
         rest = tuple(gpu for gpu in self.known if gpu.uuid not in here)
         highest = max(self.highest, len(here))
         # Twice the board count remembers every GPU of a full exchange.
-        return replace(self, known=(*gpus, *rest)[: 2 * highest], highest=highest)
+        known = (*gpus, *rest)[: 2 * highest]
+        away = {gpu.uuid for gpu in known} - here
+        left = {one.uuid: one for one in (*self.departed, *departures) if one.uuid in away}
+        return Roster(known, highest, tuple(sorted(left.values())))
+
+    def forgetting_departures(self) -> Roster:
+        """Return the roster of somebody who looked away for too long to know how a GPU left."""
+        return replace(self, departed=())
 
     def followed_by(self, later: Roster) -> Roster:
         """Return the roster of one life after the other: what was seen last comes first."""
         known = {gpu.uuid for gpu in later.known}
         rest = tuple(gpu for gpu in self.known if gpu.uuid not in known)
         highest = max(self.highest, later.highest)
-        return Roster((*later.known, *rest)[: 2 * highest], highest)
+        left = (one for one in self.departed if one.uuid not in known)
+        departed = tuple(sorted((*left, *later.departed)))
+        return Roster((*later.known, *rest)[: 2 * highest], highest, departed)
 
     def expected(self, declared: Declared) -> tuple[Gpu, ...]:
         """Return the GPUs that must report, by UUID; empty while nothing is known."""

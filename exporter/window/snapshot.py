@@ -85,8 +85,12 @@ def take(
     expected: tuple[Gpu, ...],
     expected_count: int | None = None,
     installed_count: int | None = None,
+    departed: Iterable[Departure] = (),
 ) -> NodeSnapshot:
-    """Merge the sources' latest outcomes as they stand at `now` (monotonic seconds)."""
+    """Merge the sources' latest outcomes as they stand at `now` (monotonic seconds).
+
+    `departed` is how GPUs left as far as it was known before; what a source tells goes first.
+    """
     values: dict[Place, float] = {}
     missing: dict[Place, Missing] = {}
     workloads: tuple[Workload, ...] = ()
@@ -115,22 +119,27 @@ def take(
         expected_count=expected_count,
         seen=present,
         workloads=workloads,
-        departures=_departures(statuses, expected, present),
+        departures=_departures((*departed, *departures(statuses)), expected, present),
         sources={status.name: status for status in statuses},
         ages=ages,
         installed_count=installed_count,
     )
 
 
+def departures(statuses: Iterable[SourceStatus]) -> tuple[Departure, ...]:
+    """Return how GPUs left, as the sources tell."""
+    known = (status.readings.departures for status in statuses if status.readings is not None)
+    return tuple(left for told in known for left in told)
+
+
 def _departures(
-    statuses: Iterable[SourceStatus], expected: Iterable[Gpu], present: tuple[Gpu, ...] | None
+    told: Iterable[Departure], expected: Iterable[Gpu], present: tuple[Gpu, ...] | None
 ) -> tuple[Departure, ...]:
     """Return how GPUs left that must report; while nothing can be counted, none has left."""
     if present is None:
         return ()
     gone = {gpu.uuid for gpu in expected} - {gpu.uuid for gpu in present}
-    known = (status.readings.departures for status in statuses if status.readings is not None)
-    return tuple(left for departures in known for left in departures if left.uuid in gone)
+    return tuple({left.uuid: left for left in told if left.uuid in gone}.values())
 
 
 def _unread_gpus(

@@ -48,9 +48,10 @@ class GpuNode:
         names: tuple[str, ...] = artefact.NAMES,
         bmc: Callable[[], Mapping[Place, float] | SourceReadings] | None = None,
         bundled: Path | None = None,
+        ticks: Ticks | None = None,
         **about: object,
     ) -> None:
-        self.ticks = Ticks()
+        self.ticks = ticks or Ticks()
         self.answer = answer
         self.interval = 0
         clock = Clock(self.ticks.wall, self.ticks.monotonic)

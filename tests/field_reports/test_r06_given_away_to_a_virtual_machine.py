@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from exporter import store
 from exporter.page.pages import landing
 from exporter.readings import Place
 from exporter.window.roster import Declared
@@ -103,3 +104,25 @@ def test_r06_the_same_uuid_comes_back_to_its_own_memory(node: GpuNode) -> None:
         node.grid._memory.state[:, 0] - steps_before, float((LEFT + SIX_HOURS) // 2 + 5 - 9)
     )
     assert node.grid._memory.window.uuids == tuple(uuid(index) for index in range(8))
+
+
+@pytest.mark.parametrize(("down_seconds", "unexplained"), [(60, 0), (3_600, 1)])
+def test_r06_a_restart_of_the_exporter_does_not_forget_how_it_left(
+    node: GpuNode, tmp_path: Path, down_seconds: int, unexplained: int
+) -> None:
+    """A rollout must not wake anybody; after an hour nobody knows what has happened since."""
+    node.live(15)
+    saved = tmp_path / "window.bin"
+    store.save(saved, node.grid._to_save())
+    node.ticks.advance(down_seconds)
+    later = GpuNode(
+        tmp_path,
+        lambda interval: (200, healthy(interval, REST).encode()),
+        bmc=lambda: {Place("node_gpus_in_bmc"): 8.0},
+        ticks=node.ticks,
+    )
+    later.grid._path = saved
+    later.grid.restore()
+    later.live(3)
+    assert later.series()[UNEXPLAINED] == unexplained
+    assert any("forewarn_gpu_departure_info" in key for key in later.series()) != unexplained

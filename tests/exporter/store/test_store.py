@@ -12,6 +12,7 @@ import pytest
 
 from exporter import store
 from exporter.forecast.drift import Drift
+from exporter.readings import Departure, LeftAfter
 from exporter.window import window
 from exporter.window.roster import Roster
 from tests.factories.sources import A, B, gpus
@@ -27,7 +28,8 @@ def saved() -> store.Saved:
     grid = window.empty([A, B], 4)
     for _ in range(5):
         grid = grid.push(np.full((2, len(window.CHANNELS)), 7.5), WALL)
-    roster = Roster().saw(gpus(A, B))
+    left = Departure(B, LeftAfter.RELOAD, busy=False, hardware_xid=True)
+    roster = Roster().saw(gpus(A, B)).saw(gpus(A), [left])
     state = np.ones((2, 3), np.float32)
     drift = Drift(np.array([0.1, 0.0]), np.array([0.4, 0.5]))
     return store.Saved("n1", 60.0, WALL, grid, roster, "digest", state, drift)
@@ -101,13 +103,15 @@ def test_columns_are_found_by_channel_name(path: Path) -> None:
     assert np.isnan(row[-1])
 
 
-def test_a_file_of_before_ages_were_saved_says_nothing_of_them(path: Path) -> None:
+def test_a_file_of_before_ages_and_departures_were_saved_says_nothing_of_them(path: Path) -> None:
     arrays = _arrays(path)
     del arrays["ages"]
+    del arrays["departed"]
     _write(path, arrays)
     back = store.load(path, node="n1", wall=WALL)
     assert back is not None
     assert np.isinf(back.window.ages).all()
+    assert back.roster.departed == ()
 
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from exporter.readings import Departure, LeftAfter
 from exporter.window.roster import Declared, Roster
 from tests.factories.sources import A, B, gpus
 
@@ -72,3 +75,21 @@ def test_a_gpu_that_was_away_before_the_first_page_is_not_expected() -> None:
     assert roster.expected_count(Declared(count=2, away=frozenset({C}))) == 1
     assert roster.expected_count(Declared(count=2, away=frozenset({B, C}))) == 1
     assert roster.expected_count(Declared(away=frozenset({C}))) == 1
+
+
+def test_how_a_gpu_left_is_remembered_until_it_is_back_or_forgotten() -> None:
+    left = Departure(B, LeftAfter.RELOAD, busy=False, hardware_xid=False)
+    away = Roster().saw(gpus(A, B)).saw(gpus(A), [left])
+    assert away.departed == away.saw(gpus(A)).departed == (left,)
+    worse = Departure(B, LeftAfter.RELOAD, busy=False, hardware_xid=True)
+    assert away.saw(gpus(A), [worse]).departed == (worse,)
+    assert away.saw(gpus(A, B)).departed == ()
+    assert away.forgetting_departures() == replace(away, departed=())
+
+
+def test_a_later_life_knows_best_how_a_gpu_left() -> None:
+    left = Departure(B, LeftAfter.RELOAD, busy=False, hardware_xid=False)
+    away = Roster().saw(gpus(A, B)).saw(gpus(A), [left])
+    assert away.followed_by(Roster().saw(gpus(A))).departed == (left,)
+    assert away.followed_by(Roster().saw(gpus(A, B))).departed == ()
+    assert away.followed_by(Roster().saw(gpus(A, B)).saw(gpus(A), [left])).departed == (left,)
