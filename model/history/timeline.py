@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from model.history.failures import ACTION, ACTIONS, REMAP_FAILED, Failure, Sign, signs, stretches
-from model.history.incidents import APPLICATION, PLANNED, UNKNOWN
+from model.history.failures import ACTION, ACTIONS, REMAP_FAILED, Failure, signs, stretches
+from model.history.incidents import PLANNED
+from model.history.known import UNJUDGED_SECONDS, known
 from model.history.regimes import regimes
-from model.schema import STEP_SECONDS, WINDOW_STEPS, Cause
+from model.schema import STEP_SECONDS, WINDOW_STEPS
 from model.sources import dcgm
 from model.sources.xid import HARDWARE
 
@@ -37,9 +38,6 @@ AFTERMATH_SECONDS = 2 * HOUR
 RECORD_SECONDS = 7 * 24 * HOUR
 """No stretch is longer: a memory of three days has settled by then."""
 LEAST_SECONDS = 2 * WINDOW_STEPS * STEP_SECONDS
-SAME_SECONDS = 6 * HOUR
-"""A listed incident and a sign in the data this close together are one failure."""
-UNJUDGED_SECONDS = 900.0
 WELL_STEPS, LATCH_STEPS = 30, 24 * 60
 """A GPU works again once it has for half an hour; a latched code is doubted for a day."""
 
@@ -97,12 +95,11 @@ class Timeline:
 
 def timeline(record: Record, incidents: Sequence[Incident]) -> Timeline:
     """Return the stretches of `record`; `incidents` are those of its node."""
-    shown = signs(record)
-    named = [one for one in shown.alone if _meant(one, incidents, record)]
-    known = merged([*shown.failures, *named], incidents, record)
-    doubted = [*shown.unjudged, *(one.time for one in shown.alone if one not in named)]
-    closed, left_out = _closed(record, incidents, [at for at in doubted if not _near(at, known)])
-    failures = [one for one in known if not any(begin <= one.time < end for begin, end in closed)]
+    told = known(signs(record), incidents, record)
+    closed, left_out = _closed(record, incidents, told.doubtful)
+    failures = [
+        one for one in told.failures if not any(begin <= one.time < end for begin, end in closed)
+    ]
     repairs = [(one.time + AFTERMATH_SECONDS, _repaired(record, one)) for one in failures]
     left_out[LeftOut.REPAIR] += _hours(repairs)
     whole = [*closed, *((a, b) for a, b in repairs if b > a)]
@@ -113,61 +110,6 @@ def timeline(record: Record, incidents: Sequence[Incident]) -> Timeline:
     kept = tuple(one for one in cut if one.end - one.start >= LEAST_SECONDS)
     left_out[LeftOut.SHORT] += _hours((o.start, o.end) for o in cut if o not in kept)
     return Timeline(record.node, kept, +left_out, regimes(record), record.lost.conflicts)
-
-
-def _meant(alone: Failure, incidents: Sequence[Incident], record: Record) -> bool:
-    """Whether the site lists as a failure what was but an absence to the data."""
-    return any(
-        one.cause not in {PLANNED, APPLICATION}
-        and abs(alone.time - one.start) <= SAME_SECONDS
-        and _uuid(record, one.gpu) in {"", alone.uuid}
-        for one in incidents
-    )
-
-
-def _near(time: float, known: Sequence[Failure]) -> bool:
-    """Whether a failure that is beyond doubt is what a doubtful sign is a part of."""
-    return any(abs(one.time - time) <= UNJUDGED_SECONDS for one in known)
-
-
-def merged(
-    shown: Iterable[Failure], incidents: Sequence[Incident], record: Record
-) -> list[Failure]:
-    """Return one failure for each that the data or the list knows of; the list knows the cause.
-
-    Of the two times the earlier counts: a warning after it is none.
-    """
-    listed = [one for one in incidents if one.cause not in {PLANNED, APPLICATION}]
-    found = [_named(one, listed) for one in shown if not _by_application(one, incidents)]
-    for one in listed:
-        known = any(abs(failure.time - one.start) <= SAME_SECONDS for failure in found)
-        if not known and record.start <= one.start < record.start + record.steps * STEP_SECONDS:
-            cause = Cause.DEVICE if one.cause == UNKNOWN else Cause(one.cause)
-            found.append(Failure(one.start, _uuid(record, one.gpu), cause, Sign.INCIDENT))
-    return sorted(found, key=lambda one: (one.time, one.uuid))
-
-
-def _named(shown: Failure, listed: Sequence[Incident]) -> Failure:
-    for one in listed:
-        if abs(shown.time - one.start) <= SAME_SECONDS:
-            cause = shown.cause if one.cause == UNKNOWN else Cause(one.cause)
-            return Failure(min(shown.time, one.start), shown.uuid, cause, shown.sign)
-    return shown
-
-
-def _by_application(shown: Failure, incidents: Sequence[Incident]) -> bool:
-    """Whether the site says that this was an application's own doing."""
-    return any(
-        one.cause == APPLICATION and abs(shown.time - one.start) <= UNJUDGED_SECONDS
-        for one in incidents
-    )
-
-
-def _uuid(record: Record, gpu: str) -> str:
-    """Return the UUID that an incident names, by itself or by index; empty for the node."""
-    if gpu in record.uuids:
-        return gpu
-    return record.uuids[int(gpu)] if gpu.isdigit() and int(gpu) < len(record.uuids) else ""
 
 
 def _closed(
