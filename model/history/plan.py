@@ -10,6 +10,8 @@ import difflib
 import hashlib
 import random
 from functools import partial
+from math import isfinite
+from statistics import median
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -120,6 +122,7 @@ def discover(reader: Reader, question: Question, start: int, end: int) -> list[F
     """Find the site's nodes; raises `HistoryUnreadable` or `PlanRefused` with what was found."""
     addresses: dict[str, dict[Address, None]] = {}
     types: dict[str, set[str]] = {}
+    counts: dict[str, list[float]] = {}
     seen: set[str] = set()
     over = Steps(start, LOOK_SECONDS, max(1, (end - start) // LOOK_SECONDS + 1))
     for label, one in _listed(reader.apart(), question, over):
@@ -133,10 +136,18 @@ def discover(reader: Reader, question: Question, start: int, end: int) -> list[F
         addresses.setdefault(name, {})[Address(label, value)] = None
         kind = next((one.metric[k] for k in TYPE_LABELS if one.metric.get(k)), "")
         types.setdefault(name, set()).update({kind} - {""})
+        counted = (float(count) for _, count in one.values)
+        counts.setdefault(name, []).extend(filter(isfinite, counted))
     if not addresses:
         raise _nothing(question, seen)
     return [
-        Found(name, tuple(addresses[name]), tuple(sorted(types.get(name, ()))))
+        Found(
+            name,
+            tuple(addresses[name]),
+            tuple(sorted(types.get(name, ()))),
+            # Two exporters of one node count its GPUs twice, for a while.
+            round(median(counts[name] or [0.0])),
+        )
         for name in sorted(addresses)
     ]
 
@@ -155,12 +166,16 @@ def _finding(question: Question, labels: Sequence[str]) -> str:
 def choose(
     found: Sequence[Found], many: int, seed: int, struck: Collection[str]
 ) -> tuple[str, ...]:
-    """Choose the nodes of the fleet's training: struck ones first, then evenly over GPU types."""
-    by_type: dict[tuple[str, ...], list[str]] = {}
+    """Choose the nodes of the fleet's training: struck ones first, then evenly over the kinds.
+
+    A kind is the types of GPU, and their number: a model is doubted on nodes of a size that
+    it never saw.
+    """
+    by_kind: dict[tuple[tuple[str, ...], int], list[str]] = {}
     for one in found:
-        by_type.setdefault(one.types, []).append(one.name)
+        by_kind.setdefault((one.types, one.gpus), []).append(one.name)
     order = random.Random(seed)  # noqa: S311 - a choice that can be repeated
-    queues = [order.sample(names, len(names)) for _, names in sorted(by_type.items())]
+    queues = [order.sample(names, len(names)) for _, names in sorted(by_kind.items())]
     chosen = [one.name for one in found if one.name in struck][:many]
     while len(chosen) < many and any(queues):
         for queue in queues:

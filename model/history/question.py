@@ -97,8 +97,9 @@ class Address(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A node of the site, and the types of GPU that it names."""
+    """A node of the site, the types of GPU that it names, and how many it mostly has."""
 
     name: str
     addresses: tuple[Address, ...]
     types: tuple[str, ...]
+    gpus: int = 0

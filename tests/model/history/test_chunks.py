@@ -117,6 +117,7 @@ def test_nodes_are_found_by_their_label_and_its_pattern(
     whole = Question(labels=("node",), pattern="n(.*)")
     (found,) = discover(reader, whole, START, END)
     assert (found.name, found.addresses) == ("1", (Address("node", "n1"),))
+    assert found.gpus == 2
     with pytest.raises(PlanRefused, match=r"1 values of node, none of which .* for example n1"):
         discover(reader, Question(nodes="gpu-.*"), START, END)
 

@@ -99,6 +99,13 @@ def test_a_fleet_has_the_nodes_that_failed_and_every_type_of_gpu() -> None:
     assert chosen == choose(found, 6, 7, {"h31"})
 
 
+def test_a_fleet_has_nodes_of_every_size() -> None:
+    found = [Found(f"big{i}", (), ("H100",), 8) for i in range(40)]
+    found += [Found(f"small{i}", (), ("H100",), 4) for i in range(2)]
+    chosen = choose(found, 6, 7, ())
+    assert sum(name.startswith("small") for name in chosen) == 2
+
+
 @pytest.mark.parametrize(
     ("told", "words"),
     [
