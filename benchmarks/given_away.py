@@ -8,17 +8,13 @@ until an hour after the GPU is back.
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from daemon import numbers
-from model import runtime, schema
-from model.cli import BUNDLED
+from benchmarks import watched
+from model import runtime
 from model.training.episodes.dataset import episode
-from model.training.judging.replay import replay
 from simulator.history import record
 from simulator.physics.workload import Workload
 from simulator.scenario import Scenario
@@ -29,7 +25,6 @@ if TYPE_CHECKING:
     from model.runtime import Predictor
 
 HOUR = 3_600.0
-DAY = list(schema.HORIZONS).index("24h")
 WATCHED_HOURS = (3, 12, 48)
 AWAY_HOURS = 3
 LEVELS = (0.05, 0.1, 0.2, 0.3)
@@ -47,7 +42,7 @@ def highest(predictor: Predictor, *, watched_hours: int, seed: int) -> float:
     )
     steps = (watched_hours + AWAY_HOURS + 1) * 60
     whole = episode(record(away, node=f"away-{seed}", seed=seed, steps=steps))
-    return float(replay(predictor, whole.of(predictor.info.names), every=1).node[:, DAY].max())
+    return watched.highest(predictor, whole)
 
 
 def row(watched_hours: int, found: Sequence[float]) -> str:
@@ -59,11 +54,7 @@ def row(watched_hours: int, found: Sequence[float]) -> str:
 
 def main() -> None:
     """Print one line of Markdown for each time that the node was watched before."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("file", type=Path, nargs="?", default=BUNDLED)
-    parser.add_argument("--nodes", type=numbers.whole(1), default=48, help="per line (48)")
-    parser.add_argument("--seed", type=numbers.seed, default=60_000, help="of the first (60000)")
-    arguments = parser.parse_args()
+    arguments = watched.asked(__doc__, nodes=48, seed=60_000)
     predictor = runtime.load(arguments.file)
     heads = " | ".join(f"{level:g} and more" for level in LEVELS)
     print(f"| watched before | nodes | {heads} | median | highest |")

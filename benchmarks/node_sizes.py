@@ -7,18 +7,14 @@ lie outside the training range for good.
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from daemon import numbers
+from benchmarks import watched
 from exporter.forecast import drift
-from model import runtime, schema
-from model.cli import BUNDLED
+from model import runtime
 from model.training.episodes.dataset import episode
-from model.training.judging.replay import replay
 from simulator.history import Recording, record_all
 from simulator.scenario import Scenario
 
@@ -26,7 +22,6 @@ if TYPE_CHECKING:
     from model.runtime import Predictor
     from simulator.history import NodeHistory
 
-DAY = list(schema.HORIZONS).index("24h")
 SIZES = (16, 12, 8, 7, 6, 5, 4, 2, 1)
 STEPS = 16 * 60
 
@@ -39,17 +34,12 @@ def judged(predictor: Predictor, history: NodeHistory) -> tuple[float, int]:
     held = drift.cold(info)
     for step in range(ranged.shape[1]):
         held = held.after(ranged[:, step], info)
-    said = replay(predictor, whole.of(info.names), every=1).node[:, DAY]
-    return float(said.max()), round(held.settled * (held.seen > 0).sum())
+    return watched.highest(predictor, whole), round(held.settled * (held.seen > 0).sum())
 
 
 def main() -> None:
     """Print one line of Markdown per number of GPUs."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("file", type=Path, nargs="?", default=BUNDLED)
-    parser.add_argument("--nodes", type=numbers.whole(1), default=5, help="of each size (5)")
-    parser.add_argument("--seed", type=numbers.seed, default=900, help="of the first (900)")
-    arguments = parser.parse_args()
+    arguments = watched.asked(__doc__, nodes=5, seed=900)
     predictor = runtime.load(arguments.file)
     print(f"| GPUs | highest of each node | quantities outside for good |\n{'| --- ' * 3}|")
     for gpus in SIZES:
