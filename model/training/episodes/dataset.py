@@ -88,8 +88,9 @@ class Episode:
 
     @property
     def gpus(self) -> int:
-        """The highest number of GPUs that were read at once."""
-        return int((~np.isnan(self.readings)).any(axis=2).sum(axis=0).max(initial=0))
+        """The highest number of GPUs that were read at once; what a BMC says is of no GPU."""
+        own = [BY_NAME[name].level is Level.GPU for name in self.channels]
+        return int((~np.isnan(self.readings[:, :, own])).any(axis=2).sum(axis=0).max(initial=0))
 
     def of(self, names: Sequence[str]) -> Episode:
         """Return the episode with these channels alone, in this order; raises `ValueError`."""

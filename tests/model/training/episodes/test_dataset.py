@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from model.schema import Cause
+from model.schema import BY_NAME, Cause, Level
 from model.training.episodes.dataset import REQUIRED, UNLISTED_IN_STOCK, episode, masked, readings
 from model.training.fitting.rows import DENSE_STEPS, SPARSE_STEPS, field_weights, moments
 from model.training.network.hazard import SHARES
@@ -81,3 +83,13 @@ def test_weights_bring_failures_down_to_the_field() -> None:
     assert failures / weeks == pytest.approx(
         0.027 * (SHARES[Cause.MEMORY] + SHARES[Cause.FACILITY])
     )
+
+
+def test_the_gpus_of_a_node_are_those_that_were_read_at_once() -> None:
+    whole = episode(record(Scenario(), node="n", seed=5, steps=90, gpus=3))
+    assert whole.gpus == 3
+    exchanged = replace(whole, readings=whole.readings.copy())
+    of_gpus = [BY_NAME[name].level is Level.GPU for name in whole.channels]
+    exchanged.readings[np.ix_([1], range(45, 90), np.flatnonzero(of_gpus))] = np.nan
+    exchanged.readings[np.ix_([2], range(45), np.flatnonzero(of_gpus))] = np.nan
+    assert exchanged.gpus == 2, "one took the other's place, and the BMC spoke on for both"
