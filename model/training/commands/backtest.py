@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
-from rich.console import Console
 
 from model import runtime, schema
 from model.history import incidents as listing
 from model.history.chunks import Chunks, Wanted
 from model.history.files import put
 from model.history.refused import TooLittle
-from model.training.commands.bars import Bars, progress
+from model.training.commands.bars import Bars, plain, progress
 from model.training.fitting import base_rate
 from model.training.judging import evaluate, table
 from model.training.page import page
@@ -58,7 +57,7 @@ class History(NamedTuple):
 def run(path: Path, history: History, *, html: Path | None, json: Path | None) -> None:
     """Read, replay, print the table, and write it where asked; raises `Refused`."""
     asked = history.asked
-    console = Console(highlight=False, soft_wrap=True)
+    console = plain()
     predictor = runtime.load(path)
     with progress(console) as bars:
         tell = Bars(bars)

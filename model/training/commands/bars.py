@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.progress import TaskID
 
 
@@ -42,6 +42,11 @@ class Bars:
             self._told[stage] = part
             sys.stderr.write(f"{stage}: {done}/{total} {note}".rstrip() + "\n")
             sys.stderr.flush()
+
+
+def plain() -> Console:
+    """Return where a command says what it found: words as they are, lines as long as they are."""
+    return Console(highlight=False, markup=False, soft_wrap=True)
 
 
 def progress(console: Console) -> Progress:

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
-from rich.console import Console
 
 from model import runtime, schema
 from model.training.artefacts import constants, export, sight
 from model.training.artefacts.finish import windows_of
-from model.training.commands.bars import Bars, progress
+from model.training.commands.bars import Bars, plain, progress
 from model.training.episodes.dataset import episodes, masked
 from model.training.episodes.plan import Split, plan, quiet_plan
 from model.training.fitting.sizes import SIZES
@@ -29,6 +28,8 @@ from simulator.instruments.shown import SHOWN
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
+
+    from rich.console import Console
 
     from model.runtime import Predictor
     from model.training.artefacts.finish import Windows
@@ -49,7 +50,7 @@ def evaluate(
     with_rivals: bool, place: Place | None = None,
 ) -> None:  # fmt: skip
     """Replay the artefact at `path` over the test split beside its rivals; print and write."""
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console = plain()
     predictor = runtime.load(path)
     whole = profile == "full"
     section = Sections(place, "test" if whole else profile, held_to_bars=whole)
@@ -80,7 +81,7 @@ def count_quiet(
 
     Those of the test split that do are replayed beside them, for calibration and recall.
     """
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console = plain()
     predictor = runtime.load(path)
     whole = profile == "full"
     section = Sections(place, "quiet" if whole else f"quiet-{profile}", held_to_bars=whole)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
 from daemon.clocks import system_clock
 from daemon.prometheus import HistoryUnreadable
 from model.history import planning
 from model.history.reader import connect
 from model.history.refused import Refused
-from model.training.commands.bars import Bars, progress
+from model.training.commands.bars import Bars, plain, progress
 from model.training.fitting.fit import Diverged
 from model.training.judging import table
 from model.training.site import fleet, own
@@ -20,6 +18,8 @@ from model.training.site.campaign import Campaign, Folders, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from rich.console import Console
 
     from model.history.plan import Plan, PlannedNode
     from model.training.site.campaign import Mark
@@ -29,7 +29,7 @@ def train(
     plan: Plan, folders: Folders, *, stages: Sequence[str], shard: int | None, wait_seconds: float
 ) -> int:
     """Train the fleet's model, nodes' own models, or both; the number of nodes that failed."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = plain()
     reader = connect(plan.server)
     with progress(console) as bars:
         campaign = Campaign(plan, folders, reader, Bars(bars))

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import torch
-from rich.console import Console
 
 from model import runtime
 from model.schema import HORIZONS
 from model.training.artefacts.constants import know_health
 from model.training.artefacts.export import write
-from model.training.commands.bars import Bars, progress
+from model.training.commands.bars import Bars, plain, progress
 from model.training.episodes.plan import LEARNED, Split
 from model.training.fitting.likelihood import Rows, thinned
 from model.training.fitting.pipeline import Run
@@ -90,7 +89,7 @@ def leave_each_out(
 
     `artefact` is where TadGAN and constants are taken from; none given: they are fitted.
     """
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console = plain()
     section = Sections(place, "strangers")
     section.check()
     told = "a fit of its own" if artefact is None else f"version {_version(artefact)}"

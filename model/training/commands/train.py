@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
 from model import schema
 from model.training.artefacts import export, weights
 from model.training.artefacts.finish import finish
-from model.training.commands.bars import Bars, progress
+from model.training.commands.bars import Bars, plain, progress
 from model.training.commands.evaluate import replayed, some_windows
 from model.training.episodes.plan import Split, plan
 from model.training.fitting.fit import Diverged
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 
 def train(recipe: Recipe, out: Path, *, with_weights: bool = False) -> None:
     """Train, check, judge and write; a diverged run writes nothing and exits."""
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console = plain()
     with progress(console) as shown:
         report = Bars(shown)
         try:
