@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 TREE_THREADS = 3
 OF_NODES = (
     *("nodes", "racks", "gpus", "seed", "workload", "scenario", "node", "gpu", "onset_seconds"),
-    *("duration_seconds", "severity", "speed", "step_seconds", "prefill_seconds"),
+    *("duration_seconds", "mended", "severity", "speed", "step_seconds", "prefill_seconds"),
     *("bmc_user", "bmc_password_file", "json"),
 )
 TIME = numbers.real(0.0, numbers.LONGEST_SECONDS)
@@ -103,6 +103,12 @@ def _serve_arguments(serve: argparse.ArgumentParser) -> None:
     add("--gpu", type=numbers.whole(0), default=0, help="GPU that is struck, from 0 (default 0)")
     add("--onset-seconds", type=TIME, default=600.0, help="simulated, after the start (600)")
     add("--duration-seconds", type=TIME, default=14_400.0, help="simulated, to the end (14400)")
+    add(
+        "--mended",
+        type=numbers.above(0.0, 0.99),
+        metavar="RATIO",
+        help="the fault is mended at this share of its way, and does not fail",
+    )
     add(
         "--severity",
         type=numbers.above(0.0, 1.0),
@@ -205,7 +211,10 @@ def fleet_of(options: argparse.Namespace, clock: Clock) -> Fleet:
             severity=options.severity,
             gpu=options.gpu,
             workload=options.workload,
+            mended_ratio=options.mended,
         )
+    elif options.mended is not None:
+        raise ValueError("--mended mends a fault: expected --scenario beside it")
     if not 0 <= options.gpu < options.gpus:
         raise ValueError(f"--gpu {options.gpu}: expected 0 to {options.gpus - 1}")
     plan = lay_out(

@@ -34,9 +34,9 @@ class NodeHistory:
     channels repeated on each GPU's row, NaN where nothing was read.  All times
     are seconds of simulated time; step i was read at `start_seconds` + i *
     `step_seconds`.  `onset_seconds` is when a fault began (None: healthy or a
-    look-alike), and may lie outside the record, as may `failure.time_seconds`:
-    the label holds for horizons that reach beyond the last step.  `parameters`
-    are those of the story that was told.
+    look-alike), whether it fails or is mended, and may lie outside the record, as
+    may `failure.time_seconds`: the label holds for horizons that reach beyond
+    the last step.  `parameters` are those of the story that was told.
     """
 
     node: str
@@ -61,13 +61,14 @@ class Recording:
     """One history to record.
 
     `scenario` is a `Scenario`, or the name of a story whose parameters are then
-    drawn from the seed.
+    drawn from the seed; a fault among them is mended at `mended_ratio` of its way.
     """
 
     scenario: Scenario | str
     node: str
     seed: int
     rack: str = "rack-0"
+    mended_ratio: float | None = None
 
 
 def record(
@@ -117,6 +118,7 @@ def history_of(
     """Attach to `values` [gpu, step, channel] what is known about the machine's scenario."""
     told = story(machine.scenario.kind)
     failure = told.failure(machine.scenario)
+    mended = machine.scenario.mended_ratio is not None
     return NodeHistory(
         node=machine.node,
         rack=machine.rack,
@@ -125,7 +127,7 @@ def history_of(
         channels=CHANNEL_NAMES,
         values=values,
         scenario=machine.scenario.kind,
-        onset_seconds=machine.scenario.onset_seconds if failure is not None else None,
+        onset_seconds=machine.scenario.onset_seconds if failure or mended else None,
         failure=failure,
         lookalike=told.lookalike,
         parameters=machine.scenario,
@@ -136,6 +138,8 @@ def _scenario(recording: Recording, span_seconds: float, gpus: int) -> Scenario:
     chosen = recording.scenario
     if isinstance(chosen, str):
         chosen = draw(chosen, seed=recording.seed, span_seconds=span_seconds, gpus=gpus)
+        if story(chosen.kind).cause is not None:
+            chosen = replace(chosen, mended_ratio=recording.mended_ratio)
     story(chosen.kind)
     if chosen.kind != HEALTHY and chosen.gpu >= gpus:
         raise ValueError(f"gpu {chosen.gpu}: expected less than {gpus}")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulator import noise
-from simulator.faults import story
+from simulator.faults import told_by
 from simulator.instruments.readout import Block, Readout
 from simulator.physics import board, cooling, power, thermal, workload
 from simulator.physics.rack import Racks
@@ -83,7 +83,7 @@ class Machines:
         self.step_seconds = step_seconds
         self.step = 0
         self.vacated: Flags = np.zeros(len(self.plan), dtype=bool)
-        self._stories = [story(machine.scenario.kind) for machine in self.plan]
+        self._stories = [told_by(machine.scenario) for machine in self.plan]
         racks = [m.rack if shared_racks else str(lane) for lane, m in enumerate(self.plan)]
         self._racks = Racks(racks)
         self._noise = noise.Noise([noise.key(m.seed, m.rack, m.node) for m in self.plan])
@@ -106,7 +106,7 @@ class Machines:
     def _stress(self, times: Floats) -> Stress:
         stress = calm(times, self.step_seconds, len(self.plan), self.gpus)
         for lane, machine in enumerate(self.plan):
-            self._stories[lane].strike(machine.scenario, stress, lane)
+            self._stories[lane].tell(machine.scenario, stress, lane)
         return stress
 
     def _work(self, times: Floats, index: Whole, stress: Stress) -> Activity:

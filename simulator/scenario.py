@@ -24,6 +24,8 @@ class Scenario:
     `duration_seconds`; a look-alike is over then.  `severity` in (0, 1] scales
     how far the damage has come at the end, `shape` the curve on the way there
     (1 = straight, larger = late).  `gpu` is the struck GPU where the story has one.
+    `mended_ratio` is the share of a fault's way at which somebody mends it, or it
+    mends itself: what it did ends there, and no failure follows (None: it fails).
     """
 
     kind: str = HEALTHY
@@ -33,6 +35,7 @@ class Scenario:
     shape: float = 1.6
     gpu: int = 0
     workload: Workload = Workload.TRAINING
+    mended_ratio: float | None = None
 
     def __post_init__(self) -> None:
         if self.kind != HEALTHY and self.duration_seconds <= 0:
@@ -43,11 +46,20 @@ class Scenario:
             raise ValueError(f"shape {self.shape}: expected more than 0")
         if self.gpu < 0:
             raise ValueError(f"gpu {self.gpu}: expected 0 or more")
+        if self.mended_ratio is not None and not 0 < self.mended_ratio < 1:
+            raise ValueError(f"mended_ratio {self.mended_ratio}: expected between 0 and 1")
 
     @property
     def end_seconds(self) -> float:
         """When a fault fails, or a look-alike is over."""
         return self.onset_seconds + self.duration_seconds
+
+    @property
+    def mended_seconds(self) -> float | None:
+        """When a fault is mended; None where it fails."""
+        if self.mended_ratio is None:
+            return None
+        return self.onset_seconds + self.mended_ratio * self.duration_seconds
 
     def dice(self, name: str, count: int) -> Floats:
         """Return [count] numbers in [0, 1) that this very scenario always gives under `name`."""

@@ -47,6 +47,7 @@ from simulator.faults.unlike_work import ApplicationXids, CheckpointStall, NewWo
 
 if TYPE_CHECKING:
     from simulator.faults.story import Story
+    from simulator.scenario import Scenario
 
 STORIES: dict[str, Story] = {
     story.kind: story
@@ -105,3 +106,11 @@ def story(kind: str) -> Story:
     if kind not in EVERY:
         raise ValueError(f"scenario {kind!r}: expected one of {', '.join(EVERY)}")
     return EVERY[kind]
+
+
+def told_by(scenario: Scenario) -> Story:
+    """Return the story of `scenario`; raises `ValueError` for an unknown or an impossible one."""
+    told = story(scenario.kind)
+    if told.cause is None and scenario.mended_ratio is not None:
+        raise ValueError(f"scenario {scenario.kind!r}: expected a fault where one is to be mended")
+    return told

@@ -60,11 +60,21 @@ class Story(ABC):
 
     @abstractmethod
     def strike(self, scenario: Scenario, stress: Stress, lane: int) -> None:
-        """Write into `stress` what happens to node `lane`."""
+        """Write into `stress` what happens to node `lane` where nobody mends it."""
+
+    def tell(self, scenario: Scenario, stress: Stress, lane: int) -> None:
+        """Write into `stress` what happens to node `lane`, until it is mended if it is."""
+        mended = scenario.mended_seconds
+        if mended is None:
+            self.strike(scenario, stress, lane)
+            return
+        unmended = stress.calm_node()
+        self.strike(scenario, unmended, 0)
+        stress.adopt(unmended, lane, stress.times < mended)
 
     def failure(self, scenario: Scenario) -> Failure | None:
-        """Return the failure that `scenario` leads to, or None for what is no fault."""
-        if self.cause is None:
+        """Return the failure that `scenario` leads to, or None: no fault, or mended before."""
+        if self.cause is None or scenario.mended_ratio is not None:
             return None
         gpu = scenario.gpu if self.reach is Reach.GPU else None
         return Failure(scenario.end_seconds, gpu, str(self.cause), self.kind)

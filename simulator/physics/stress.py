@@ -152,6 +152,19 @@ class Stress:
         """Return [step, node] of `stuck` for one channel, to be written to."""
         return self.stuck.setdefault(channel, np.zeros(self.flow_ratio.shape, dtype=bool))
 
+    def calm_node(self) -> Stress:
+        """Return the conditions of one healthy node at the same times."""
+        return calm(self.times, self.step_seconds, 1, self.dead.shape[2])
+
+    def adopt(self, other: Stress, lane: int, during: Flags) -> None:
+        """Take over for `lane`, at the steps of `during`, the conditions of the node of `other`."""
+        for name in (*OF_GPUS, *FLAGS_OF_GPUS, *OF_NODES, *FLAGS_OF_NODES):
+            getattr(self, name)[during, lane] = getattr(other, name)[during, 0]
+        for channel, bias in other.bias.items():
+            self.sensor_bias(channel)[during, lane] = bias[during, 0]
+        for channel, stuck in other.stuck.items():
+            self.sensor_stuck(channel)[during, lane] = stuck[during, 0]
+
 
 def calm(times: Floats, step_seconds: float, nodes: int, gpus: int) -> Stress:
     """Return the conditions of healthy machines."""

@@ -78,6 +78,12 @@ def _history_arguments(parser: argparse.ArgumentParser) -> None:
         help="length of each, in days of 60 s steps (default 1)",
     )
     add("--gpus", type=numbers.whole(1), default=8, help="GPUs per node (default 8)")
+    add(
+        "--mended",
+        type=numbers.above(0.0, 0.99),
+        metavar="RATIO",
+        help="every fault is mended at this share of its way, and none fails",
+    )
     add("--seed", type=numbers.seed, default=7, help="same seed, same numbers (default 7)")
 
 
@@ -87,9 +93,11 @@ def _planned(options: argparse.Namespace) -> tuple[list[Recording], int]:
     steps = max(1, round(options.days * DAY_STEPS))
     if options.field is None:
         kinds = options.scenario or list(STORIES)
-        return training_set.recordings(kinds, each=options.each, seed=options.seed), steps
-    if options.scenario:
-        raise ValueError("--field draws what happens; expected no --scenario beside it")
+        return training_set.recordings(
+            kinds, each=options.each, seed=options.seed, mended_ratio=options.mended
+        ), steps
+    if options.scenario or options.mended is not None:
+        raise ValueError("--field draws what happens; expected no --scenario or --mended beside it")
     wanted = training_set.field(
         options.field,
         days=options.days,

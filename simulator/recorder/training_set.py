@@ -4,7 +4,7 @@ Arrays, one row per recording unless said otherwise:
 `values` float64 [recording, gpu, step, channel] (see `simulator.history`) ·
 `channels` [channel] names · `node`, `seed`, `scenario`, `cause` (empty: none),
 `pace` (gradual, sudden; empty: none), `workload` · `lookalike` bool ·
-`onset_seconds`, `failure_seconds` (NaN: none) · `failure_gpu` (-1: none, or the
+`onset_seconds`, `failure_seconds`, `mended_seconds` (NaN: none) · `failure_gpu` (-1: none, or the
 whole node) · `severity`, `shape`, `duration_seconds` of the story (NaN: nothing
 happens) · `step_seconds`, `start_seconds` scalars.
 
@@ -34,10 +34,17 @@ if TYPE_CHECKING:
 SEED_STRIDE = 1_000_003
 
 
-def recordings(scenarios: Sequence[str], *, each: int, seed: int) -> list[Recording]:
+def recordings(
+    scenarios: Sequence[str], *, each: int, seed: int, mended_ratio: float | None = None
+) -> list[Recording]:
     """Plan `each` recordings of every scenario; every one has a node and a seed of its own."""
     return [
-        Recording(kind, f"{kind}-{index:03d}", seed * SEED_STRIDE + row * 10_007 + index)
+        Recording(
+            kind,
+            f"{kind}-{index:03d}",
+            seed * SEED_STRIDE + row * 10_007 + index,
+            mended_ratio=mended_ratio,
+        )
         for row, kind in enumerate(scenarios)
         for index in range(each)
     ]
@@ -119,6 +126,9 @@ def _labels(told: Sequence[NodeHistory], wanted: Sequence[Recording]) -> dict[st
             [quiet if one.onset_seconds is None else one.onset_seconds for one in told]
         ),
         "failure_seconds": np.array([f.time_seconds if f else quiet for f in failures]),
+        "mended_seconds": np.array(
+            [quiet if o.mended_seconds is None else o.mended_seconds for o, _ in stories]
+        ),
         "failure_gpu": np.array([-1 if f is None or f.gpu is None else f.gpu for f in failures]),
         "severity": np.array([quiet if o.kind == HEALTHY else o.severity for o, _ in stories]),
         "shape": np.array([quiet if o.kind == HEALTHY else o.shape for o, _ in stories]),

@@ -64,7 +64,23 @@ def test_a_training_set_holds_histories_and_labels(
         assert ((arrays["severity"][2:] >= 0.5) & (arrays["severity"][2:] <= 1.0)).all()
         ends = arrays["onset_seconds"][2:] + arrays["duration_seconds"][2:]
         np.testing.assert_allclose(ends, arrays["failure_seconds"][2:])
+        assert np.isnan(arrays["mended_seconds"]).all()
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_set_of_mended_faults_has_no_failure_and_says_when_each_was_mended(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "set.npz"
+    chosen = ["--scenario", "node-reboot", "--scenario", "vrm-sag", "--mended", "0.4"]
+    short = ["--days", "0.05", "--gpus", "2", "--each", "1"]
+    assert run(["record", "--out", str(path), *chosen, *short]) == 0
+    with np.load(path, allow_pickle=False) as arrays:
+        assert np.isnan(arrays["failure_seconds"]).all()
+        assert list(arrays["cause"]) == ["", ""]
+        assert np.isnan(arrays["mended_seconds"][0])
+        expected = arrays["onset_seconds"][1] + 0.4 * arrays["duration_seconds"][1]
+        assert arrays["mended_seconds"][1] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -73,6 +89,11 @@ def test_a_training_set_holds_histories_and_labels(
         (["serve", "--scenario", "melting"], "scenario 'melting': expected one of"),
         (["serve", "--nodes", "2", "--node", "5"], "node 5: expected 0 to 1"),
         (["serve", "--gpu", "9", "--scenario", "memory-storm"], "--gpu 9: expected 0 to 7"),
+        (["serve", "--mended", "0.5"], "--mended mends a fault: expected --scenario beside it"),
+        (
+            ["serve", "--mended", "0.5", "--scenario", "node-reboot"],
+            "scenario 'node-reboot': expected a fault where one is to be mended",
+        ),
         (["serve", "--bmc-password-file", "/nowhere/secret"], "/nowhere/secret"),
         (["record", "--out", "/nowhere/x.npz", "--days", "0.01"], "no such folder: /nowhere"),
         (["record", "--out", "/", "--days", "0.01"], "--out / is a folder, expected a file"),
@@ -97,3 +118,11 @@ def test_a_fault_begins_after_the_start_and_not_in_the_prefilled_past() -> None:
     assert (struck.onset_seconds, struck.end_seconds) == (1_200.0, 15_600.0)
     assert fleet.plan[0].scenario.kind == "healthy"
     assert fleet.now_seconds() == 600.0
+
+
+def test_a_served_fault_is_mended_at_a_share_of_its_way() -> None:
+    options = command_line().parse_args(
+        ["serve", "--scenario", "slow-leak", "--mended", "0.5", "--prefill-seconds", "60"]
+    )
+    fleet = fleet_of(options, Clock(wall=lambda: 0.0, monotonic=lambda: 0.0))
+    assert fleet.plan[0].scenario.mended_seconds == 60.0 + 600.0 + 7_200.0

@@ -90,7 +90,11 @@ def test_failures_within_the_slice_are_listed_as_incidents(tmp_path: Path) -> No
         ),
         (["--start", "2026-01-01T00:00:00"], "expected an offset or Z at its end"),
         (["--label", "a-b=c"], "--label a-b=c: expected NAME=VALUE"),
-        (["--field", "3", "--scenario", "healthy"], "expected no --scenario beside it"),
+        (
+            ["--field", "3", "--scenario", "healthy"],
+            "expected no --scenario or --mended beside it",
+        ),
+        (["--field", "3", "--mended", "0.5"], "expected no --scenario or --mended beside it"),
     ],
 )
 def test_wrong_input_is_one_line(
