@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from selenium import webdriver
-from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.service import Service
 
 from tests.remediation.replica import Replica
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 PHONE, DESK = (390, 844), (1280, 900)
@@ -42,17 +42,15 @@ class Browser:
 
     def ask(self, expression: str) -> Any:
         """Evaluate an expression on the page, from outside of it."""
-        return self.driver.execute_script(f"return {expression}")
+        return _again(lambda: self.driver.execute_script(f"return {expression}"))
+
+    def follow(self, link: str) -> None:
+        """Click on a link of the page."""
+        _again(lambda: self.driver.find_element("link text", link).click())
 
     def text(self) -> str:
-        """What a person reads; nothing while the page is on its way.
-
-        The page reloads itself, so its body can be missing, or be gone again once found.
-        """
-        try:
-            return str(self.driver.find_element("tag name", "body").text)
-        except (NoSuchElementException, StaleElementReferenceException):
-            return ""
+        """What a person reads; nothing while the page is on its way."""
+        return str(self.ask("document.body ? document.body.innerText : ''"))
 
     def fits(self) -> bool:
         """Whether nothing has to be scrolled sideways."""
@@ -77,6 +75,17 @@ class Browser:
 
     def _tell(self, command: str, **parameters: Any) -> None:
         self.driver.execute_cdp_cmd(command, parameters)
+
+
+def _again(act: Callable[[], Any]) -> Any:
+    """Do it on the page that comes, where the one that it was begun on reloaded itself.
+
+    That is an error of one kind or another, by what was under way.
+    """
+    try:
+        return act()
+    except WebDriverException:
+        return act()
 
 
 def _luminance(colour: str) -> float:

@@ -77,7 +77,7 @@ def test_somebody_with_nothing_but_a_browser_pauses_everything(
 ) -> None:
     scenes.one(replica)
     browser.show(replica.url, size=PHONE)
-    browser.driver.find_element("link text", "Pause").click()
+    browser.follow("Pause")
     assert browser.fits()
     browser.shoot("pause-390-light")
     for name, text in (("author", "ann"), ("reason", "storage work"), ("token", "wrong")):
@@ -98,7 +98,7 @@ def test_a_paused_page_says_by_whom_and_offers_to_resume(
 ) -> None:
     scenes.hostile(replica)
     browser.show(replica.url)
-    assert browser.driver.find_element("class name", "button").text == "Resume"
+    assert browser.ask("document.querySelector('.button').textContent").strip() == "Resume"
     assert "Nodes still come back." in browser.text()
 
 
