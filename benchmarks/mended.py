@@ -62,14 +62,14 @@ class Mended:
 
 def scenario_of(kind: str, seed: int, ratio: float) -> Scenario:
     """Draw a fault as training sets do, and mend it."""
-    drawn = draw(kind, seed=seed, span_seconds=SPAN_SECONDS, gpus=8)
-    return replace(drawn, onset_seconds=SETTLED_HOURS * HOUR, mended_ratio=ratio)
+    drawn = draw(kind, seed=seed, span_seconds=SPAN_SECONDS, gpus=8, mended_ratio=ratio)
+    return replace(drawn, onset_seconds=SETTLED_HOURS * HOUR)
 
 
 def judged(predictor: Predictor, kind: str, seed: int, ratio: float) -> Mended:
     """Watch one node from before its fault until three days after it was mended."""
     scenario = scenario_of(kind, seed, ratio)
-    mended = scenario.onset_seconds / HOUR + ratio * scenario.duration_seconds / HOUR
+    mended = SETTLED_HOURS + ratio * scenario.duration_seconds / HOUR
     steps = round((mended + AFTER_HOURS) * 60)
     history = record(scenario, node=f"{kind}-{seed}", seed=seed, steps=steps)
     seen = replay(predictor, episode(history))
@@ -116,7 +116,7 @@ def table(head: str, groups: Iterable[tuple[str, Sequence[Mended]]]) -> None:
 
 def main() -> None:
     """Print what alerts there were, by how far the fault had come, and by kind."""
-    arguments = watched.asked(__doc__, nodes=3, seed=70_000)
+    arguments = watched.asked(__doc__, nodes=4, seed=70_000)
     predictor = runtime.load(arguments.file)
     kinds = [k for k, told in STORIES.items() if told.cause and told.pace is Pace.GRADUAL]
     seeds = range(arguments.seed, arguments.seed + arguments.nodes)

@@ -27,10 +27,13 @@ LOOKALIKE_SHARE = (0.15, 0.85)
 EARLIEST_SHARE = 0.04
 
 
-def draw(kind: str, *, seed: int, span_seconds: float, gpus: int) -> Scenario:
+def draw(
+    kind: str, *, seed: int, span_seconds: float, gpus: int, mended_ratio: float | None = None
+) -> Scenario:
     """Draw the parameters of one story for a record of `span_seconds`.
 
-    A fault's onset is never before a small share of the record, so a slow one
+    A fault is mended at `mended_ratio` of its way, if any; what is none is over by
+    itself.  A fault's onset is never before a small share of the record, so a slow one
     in a short record develops faster than its drawn duration.  Raises
     `ValueError` for an unknown kind.
     """
@@ -52,6 +55,7 @@ def draw(kind: str, *, seed: int, span_seconds: float, gpus: int) -> Scenario:
         shape=float(rng.uniform(1.0, 2.5)),
         gpu=int(rng.integers(gpus)),
         workload=Workload(work),
+        mended_ratio=None if told.cause is None else mended_ratio,
     )
 
 

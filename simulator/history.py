@@ -34,7 +34,7 @@ class NodeHistory:
     channels repeated on each GPU's row, NaN where nothing was read.  All times
     are seconds of simulated time; step i was read at `start_seconds` + i *
     `step_seconds`.  `onset_seconds` is when a fault began (None: healthy or a
-    look-alike), whether it fails or is mended, and may lie outside the record, as
+    look-alike), whether it fails, is mended or heals, and may lie outside the record, as
     may `failure.time_seconds`: the label holds for horizons that reach beyond
     the last step.  `parameters` are those of the story that was told.
     """
@@ -61,7 +61,8 @@ class Recording:
     """One history to record.
 
     `scenario` is a `Scenario`, or the name of a story whose parameters are then
-    drawn from the seed; a fault among them is mended at `mended_ratio` of its way.
+    drawn from the seed: only what is drawn takes `mended_ratio`, a `Scenario` has its
+    own.  Raises `ValueError` for one beside the other.
     """
 
     scenario: Scenario | str
@@ -69,6 +70,10 @@ class Recording:
     seed: int
     rack: str = "rack-0"
     mended_ratio: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.mended_ratio is not None and isinstance(self.scenario, Scenario):
+            raise ValueError("mended_ratio: expected in the scenario, which is given whole")
 
 
 def record(
@@ -117,8 +122,6 @@ def history_of(
 ) -> NodeHistory:
     """Attach to `values` [gpu, step, channel] what is known about the machine's scenario."""
     told = story(machine.scenario.kind)
-    failure = told.failure(machine.scenario)
-    mended = machine.scenario.mended_ratio is not None
     return NodeHistory(
         node=machine.node,
         rack=machine.rack,
@@ -127,8 +130,8 @@ def history_of(
         channels=CHANNEL_NAMES,
         values=values,
         scenario=machine.scenario.kind,
-        onset_seconds=machine.scenario.onset_seconds if failure or mended else None,
-        failure=failure,
+        onset_seconds=None if told.cause is None else machine.scenario.onset_seconds,
+        failure=told.failure(machine.scenario),
         lookalike=told.lookalike,
         parameters=machine.scenario,
     )
@@ -137,9 +140,13 @@ def history_of(
 def _scenario(recording: Recording, span_seconds: float, gpus: int) -> Scenario:
     chosen = recording.scenario
     if isinstance(chosen, str):
-        chosen = draw(chosen, seed=recording.seed, span_seconds=span_seconds, gpus=gpus)
-        if story(chosen.kind).cause is not None:
-            chosen = replace(chosen, mended_ratio=recording.mended_ratio)
+        chosen = draw(
+            chosen,
+            seed=recording.seed,
+            span_seconds=span_seconds,
+            gpus=gpus,
+            mended_ratio=recording.mended_ratio,
+        )
     story(chosen.kind)
     if chosen.kind != HEALTHY and chosen.gpu >= gpus:
         raise ValueError(f"gpu {chosen.gpu}: expected less than {gpus}")

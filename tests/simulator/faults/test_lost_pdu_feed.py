@@ -26,7 +26,7 @@ def lived(severity: float) -> NodeHistory:
 
 def test_a_second_feed_that_has_room_carries_the_rack_until_the_first_returns() -> None:
     history = lived(0.7)
-    assert history.failure is None
+    assert (history.failure, history.onset_seconds) == (None, HOUR)
     unfed = channel(history, UNFED)[0]
     assert [unfed[59], unfed[61], unfed[290], unfed[310]] == [0, 3, 3, 0]
     heat = channel(history, HEAT)[0]

@@ -77,6 +77,11 @@ def test_the_name_of_a_fault_is_drawn_and_mended_and_that_of_a_lookalike_told_as
         assert one.parameters.mended_ratio == (0.5 if mended else None)
 
 
+def test_a_scenario_that_is_given_whole_says_itself_whether_it_is_mended() -> None:
+    with pytest.raises(ValueError, match="mended_ratio: expected in the scenario"):
+        Recording(fault("vrm-sag"), "n1", 4, mended_ratio=0.5)
+
+
 def test_a_lookalike_is_over_by_itself_and_cannot_be_mended() -> None:
     with pytest.raises(ValueError, match=r"'node-reboot': expected a fault where one is to be"):
         told(fault("node-reboot", mended_ratio=0.5))
