@@ -143,7 +143,10 @@ def _open(blob: bytes, path: Path) -> Any:
 
 
 def _reason(error: Exception) -> str:
-    """Return what the runtime says, without the place in its sources where it says it."""
+    """Return what the runtime says, without the place in its sources where it says it.
+
+    Its errors share no base class: whoever calls it catches all, and refuses the model.
+    """
     line = next(iter(str(error).splitlines()), type(error).__name__)
     return _ORIGIN.sub("", line)[:300]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from http.server import ThreadingHTTPServer
-from typing import Self
+from typing import Any, Self
 
 
 class LoopbackServer(ThreadingHTTPServer):
@@ -13,9 +13,9 @@ class LoopbackServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def handle_error(self, request: object, client_address: object) -> None:
+    def handle_error(self, request: Any, client_address: Any) -> None:
         if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)  # type: ignore[arg-type]
+            super().handle_error(request, client_address)
 
 
 class Loopback:

@@ -61,4 +61,6 @@ def test_r02_it_recovers_without_a_restart_and_the_gap_stays_a_gap(node: GpuNode
     assert PROBABILITY in node.series()
     filled = node.grid.view().forecast.fill_ratio
     assert filled == 1.0  # a window of eight steps, all read again
-    assert node.grid.view().snapshot.sources["dcgm"].failures == 0  # type: ignore[index]
+    snapshot = node.grid.view().snapshot
+    assert snapshot is not None
+    assert snapshot.sources["dcgm"].failures == 0

@@ -56,8 +56,9 @@ class Server:
         self.answer = answer
         self.asked = 0
         self.time = HandClock()
-        log = logger("moves", style="json", stream=io.StringIO())  # type: ignore[arg-type]
+        log = logger("moves", style="json", stream=io.StringIO())
         report = Report(Catalog(CollectorRegistry()), log, self.time.clock)
+        # One class plays both ports, and has of each what is asked for here.
         self.moves = Moves(self, self, report, self.time.clock)  # type: ignore[arg-type]
 
     def evict(self, wave: EvictWave, *, may_go_on: Any) -> dict[str, EvictionAnswer]:

@@ -82,7 +82,8 @@ def test_r27_a_write_refused_for_our_own_late_one_is_no_loss() -> None:
     us, _ = elector(lease, time.clock)
     us.attempt()
     stale = lease.read()
-    lease.write(stale, now=0)  # type: ignore[arg-type]
+    assert stale is not None
+    lease.write(stale, now=0)
     reads = iter([stale])
 
     class Behind(MemoryLease):

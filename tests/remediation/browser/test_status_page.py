@@ -98,7 +98,7 @@ def test_a_paused_page_says_by_whom_and_offers_to_resume(
 ) -> None:
     scenes.hostile(replica)
     browser.show(replica.url)
-    assert browser.ask("document.querySelector('.button').textContent").strip() == "Resume"
+    assert browser.ask("document.querySelector('.button').innerText") == "Resume"
     assert "Nodes still come back." in browser.text()
 
 
